@@ -1,0 +1,1 @@
+"""From source to extension: cache, headers, diagnostics."""

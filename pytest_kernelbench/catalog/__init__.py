@@ -1,0 +1,1 @@
+"""What lies on disk: problems, solutions, and which answers which. Nothing here executes what it reads."""

@@ -1,0 +1,1 @@
+"""Where pairs are judged."""

@@ -1,0 +1,37 @@
+"""Every exception of the package, drawn once.
+
+    KernelbenchError
+      UsageError         options or files that cannot be understood; nothing has run
+      SandboxError       a process could not be started or walled in
+      MachineError       the machine failed, not the solution (status ``not_judged``)
+      ProblemError       the problem's own file fails or cannot tell kernels apart (``bad_problem``)
+      BuildError         the solution could not be built (``not_built``)
+
+What is wrong with a *solution* at judging time is no exception: it is a ``Verdict``.
+"""
+
+from __future__ import annotations
+
+
+class KernelbenchError(Exception):
+    """The root: says what happened, where, and what to do about it."""
+
+
+class UsageError(KernelbenchError):
+    """Options, ini values or files contradict each other or cannot be understood."""
+
+
+class SandboxError(KernelbenchError):
+    """A child process could not be started, or ended where it must not."""
+
+
+class MachineError(KernelbenchError):
+    """The machine failed: device lost, disk full, oracle died."""
+
+
+class ProblemError(KernelbenchError):
+    """A problem's file fails, or its output hardly depends on its inputs."""
+
+
+class BuildError(KernelbenchError):
+    """A solution could not be built; ``log`` names the file with the whole output."""

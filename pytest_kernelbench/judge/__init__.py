@@ -1,0 +1,1 @@
+"""Oracle and contender under the referee: agreement over seeded inputs, then time."""

@@ -1,0 +1,1 @@
+"""Child processes of a warm fork server, and the walls around them."""

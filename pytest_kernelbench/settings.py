@@ -1,0 +1,58 @@
+"""Every ``--kb-*`` option and ini value, parsed and checked once, frozen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+DTYPES = {"fp32": "float32", "fp16": "float16", "bf16": "bfloat16"}
+DEFAULT_TOLERANCE = {"fp32": 1e-4, "fp16": 1e-2, "bf16": 1e-2}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the user asked for. Plain values only: it is sent to other processes as it is."""
+
+    problem_roots: tuple[Path, ...] = (Path("problems"),)
+    cache_dir: Path = Path(".kernelbench")
+    levels: tuple[int, ...] = ()
+    problems: tuple[str, ...] = ()
+    """``"1/19"`` each; empty means all."""
+    entrants: tuple[str, ...] = ()
+    thresholds: tuple[float, ...] = ()
+    """``--kb-p``, in the order given; empty means 1 and no gate."""
+    fail_under: float | None = None
+    baselines: tuple[str, ...] = ("eager",)
+    device: str = "auto"
+    size: str = "auto"
+    dtype: str = "fp32"
+    seeds: int = 5
+    atol: float | None = None
+    rtol: float | None = None
+    shapes: bool = False
+    strict: bool = False
+    timeout_s: float = 120.0
+    """For each of: import, construction, one round or one timed batch of a solution."""
+    budget_s: float = 2.0
+    """Timing budget a pair, per baseline."""
+    build_timeout_s: float = 900.0
+    build_only: bool = False
+    build_jobs: int | None = None
+    correctness_only: bool = False
+    tf32: bool = False
+    engine: str = "local"
+    json: Path | None = None
+
+    @property
+    def threshold(self) -> float:
+        """The largest ``--kb-p`` given, else 1."""
+        return max(self.thresholds, default=1.0)
+
+    @property
+    def tolerance(self) -> tuple[float, float]:
+        """``(atol, rtol)`` for the dtype; ``atol`` is scaled to the output by the comparison."""
+        default = DEFAULT_TOLERANCE[self.dtype]
+        return (
+            default if self.atol is None else self.atol,
+            default if self.rtol is None else self.rtol,
+        )

@@ -1,0 +1,1 @@
+"""Clocks, cache flush, paired statistics, physical floor."""

@@ -1,0 +1,131 @@
+"""What is known about one pair once it has been judged: frozen dataclasses of plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import msgspec
+
+SCHEMA_VERSION = 1
+
+
+class Status(str, Enum):
+    """How a pair ended: exactly one of these."""
+
+    FAST = "fast"
+    RIGHT = "right"
+    WRONG_SHAPE = "wrong_shape"
+    WRONG_DTYPE = "wrong_dtype"
+    WRONG_VALUE = "wrong_value"
+    WRONG_STRUCTURE = "wrong_structure"
+    UNSTABLE = "unstable"
+    ALTERED_INPUTS = "altered_inputs"
+    CRASHED = "crashed"
+    RAISED = "raised"
+    TIMED_OUT = "timed_out"
+    OUT_OF_MEMORY = "out_of_memory"
+    NOT_BUILT = "not_built"
+    NOT_A_KERNEL = "not_a_kernel"
+    BAD_PROBLEM = "bad_problem"
+    NOT_JUDGED = "not_judged"
+    SKIPPED = "skipped"
+
+    @property
+    def right(self) -> bool:
+        """Whether the solution agreed with the reference wherever it was asked."""
+        return self in _RIGHT
+
+
+_RIGHT = frozenset({Status.FAST, Status.RIGHT, Status.NOT_A_KERNEL})
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A solution timed against one baseline, by the same protocol and in turns."""
+
+    baseline: str
+    """``eager`` or ``compile``."""
+    speedup: float
+    """Ratio of the paired medians: baseline time over solution time."""
+    low: float
+    """Lower end of the 95 % interval of the speedup."""
+    high: float
+    """Upper end of the 95 % interval of the speedup."""
+    baseline_us: float
+    """Median time of one baseline call in microseconds, the protocol's own cost subtracted."""
+    time_us: float
+    """Median time of one solution call in microseconds, the protocol's own cost subtracted."""
+    null_us: float
+    """What the protocol itself costs per call, in microseconds."""
+    turns: int
+    """How many turns each side had."""
+    calls: int
+    """How many calls of the solution were timed (each of them on inputs never seen before)."""
+    times_us: tuple[float, ...] = ()
+    """The solution's time per call, one figure a turn."""
+    baseline_times_us: tuple[float, ...] = ()
+    """The baseline's time per call, one figure a turn."""
+    events_us: float | None = None
+    """The solution's own device events around ``forward``: evidence, never the score."""
+    floor_us: float | None = None
+    """No kernel can be faster than this on this device."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One pair's end. Holds nothing but plain values, so that it travels anywhere."""
+
+    level: int
+    number: int
+    problem: str
+    entrant: str
+    solution: str
+    status: Status
+    sample: int = 0
+    agreed: bool = False
+    """Every round of agreement was right (a later failure may still decide the status)."""
+    reasons: tuple[str, ...] = ()
+    """One sentence each: why the status is what it is."""
+    detail: str = ""
+    """Longer text for a failure: the mismatch, the traceback, the compiler's first errors."""
+    notes: tuple[str, ...] = ()
+    """Findings and remarks that did not decide."""
+    measurements: tuple[Measurement, ...] = ()
+    rounds: int = 0
+    device: str = ""
+    device_uuid: str = ""
+    size: str = ""
+    dtype: str = ""
+    walls: tuple[str, ...] = ()
+    """The walls that were up around the contender."""
+    build_s: float = 0.0
+    build_cached: bool = False
+    judge_s: float = 0.0
+    log: str = ""
+    """File with the whole output of build or contender, if one was kept."""
+    kernels: dict[str, float] = field(default_factory=dict)
+    """Share of device (or operator) time by kernel name."""
+    schema: int = SCHEMA_VERSION
+
+    @property
+    def measurement(self) -> Measurement | None:
+        """The deciding measurement: against the first baseline."""
+        return self.measurements[0] if self.measurements else None
+
+    def faster_than(self, p: float) -> bool:
+        """Whether the solution is right and shown (lower bound) to be more than ``p`` times as fast."""
+        shown = bool(self.measurements) and all(m.low > p for m in self.measurements[:1])
+        return self.status.right and shown
+
+    def to_builtins(self) -> dict[str, Any]:
+        """Plain dicts, lists, strings and numbers, as pytest-xdist and JSON want them."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return plain
+
+    @classmethod
+    def from_builtins(cls, plain: object) -> Verdict:
+        """The inverse of ``to_builtins``; raises ``msgspec.ValidationError`` on anything else."""
+        return msgspec.convert(plain, cls)
