@@ -1,0 +1,238 @@
+"""A problem's file, loaded: its model, its inputs, its declared sizes.
+
+Runs the file's code, so only trusted processes (oracle, audit, census) may use it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+import sys
+from dataclasses import dataclass
+from importlib.machinery import SourceFileLoader
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from pytest_kernelbench.errors import ProblemError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+    from types import CodeType, ModuleType
+
+    import torch
+
+ALL_DTYPES = ("fp32", "fp16", "bf16")
+ALL_FAMILIES = ("negated", "zero_mean", "large", "small")
+
+
+@dataclass
+class Program:
+    """One problem at one size. Made by ``load_program``."""
+
+    path: Path
+    module: ModuleType
+    init_on: str = ""
+    """Device type the model was really constructed on (``cpu`` where the file cannot be
+    constructed under a device context); empty before the first ``make_model``."""
+    inputs_on: str = ""
+    """The same for ``get_inputs()``."""
+
+    @property
+    def is_native(self) -> bool:
+        """Whether the file follows this project's format, not only the KernelBench task format."""
+        return hasattr(self.module, "SMOKE")
+
+    @property
+    def SMOKE(self) -> dict[str, Any]:  # noqa: N802 - named as in the problem's file
+        """Overrides for the small size; empty if the file declares none."""
+        return dict(getattr(self.module, "SMOKE", {}))
+
+    @property
+    def SHAPES(self) -> tuple[dict[str, Any], ...]:  # noqa: N802 - named as in the problem's file
+        """Overrides for further sizes."""
+        return tuple(dict(shape) for shape in getattr(self.module, "SHAPES", ()))
+
+    @property
+    def DTYPES(self) -> tuple[str, ...]:  # noqa: N802 - named as in the problem's file
+        """Those of ``fp32``, ``fp16``, ``bf16`` that give finite, meaningful outputs."""
+        return tuple(getattr(self.module, "DTYPES", ALL_DTYPES))
+
+    @property
+    def FAMILIES(self) -> tuple[str, ...]:  # noqa: N802 - named as in the problem's file
+        """Input families the problem's contract bears, beside ``get_inputs()`` itself."""
+        return tuple(getattr(self.module, "FAMILIES", ALL_FAMILIES))
+
+    def make_init_inputs(self, seed: int, device: torch.device | str = "cpu") -> list[Any]:
+        """Make the constructor's arguments; none if the file has no ``get_init_inputs``."""
+        getter = getattr(self.module, "get_init_inputs", None)
+        if getter is None:
+            return []
+        made, _ = self._made_on("get_init_inputs()", getter, seed, device)
+        return list(made)
+
+    def make_model(
+        self, seed: int, device: torch.device | str = "cpu", dtype: torch.dtype | None = None
+    ) -> torch.nn.Module:
+        """``Model(*get_init_inputs())`` on ``device``, constructed right after seeding.
+
+        Constructed in the file's own dtype and cast afterwards: every dtype rounds the same values.
+        """
+        arguments = self.make_init_inputs(seed, device)
+        made, self.init_on = self._made_on(
+            "Model()", lambda: self.module.Model(*arguments), seed, device
+        )
+        model: torch.nn.Module = made.to(device)
+        return model if dtype is None else cast_module(model, dtype)
+
+    def make_inputs(
+        self, seed: int, device: torch.device | str = "cpu", dtype: torch.dtype | None = None
+    ) -> list[Any]:
+        """``get_inputs()`` on ``device``, made right after seeding; only floats change dtype."""
+        made, self.inputs_on = self._made_on("get_inputs()", self.module.get_inputs, seed, device)
+        return [
+            map_tensors(value, lambda tensor: cast_tensor(tensor.to(device), dtype))
+            for value in made
+        ]
+
+    def _made_on(
+        self, what: str, make: Callable[[], Any], seed: int, device: torch.device | str
+    ) -> tuple[Any, str]:
+        """``make()`` under the device's context, else (file not fit for that) on the CPU."""
+        import torch
+
+        target = torch.device(device)
+        seed_everything(seed)
+        try:
+            with target:
+                return make(), target.type
+        except (Exception, SystemExit) as error:
+            if isinstance(error, torch.OutOfMemoryError):
+                raise
+            if target.type == "cpu":
+                raise self._failure(what, error) from error
+        seed_everything(seed)
+        try:
+            with torch.device("cpu"):
+                return make(), "cpu"
+        except (Exception, SystemExit) as error:
+            raise self._failure(what, error) from error
+
+    def _failure(self, what: str, error: BaseException) -> ProblemError:
+        return ProblemError(
+            f"{self.path}: {what} raised {type(error).__name__}: {error}. "
+            "The problem's own file must run before any solution can be judged by it."
+        )
+
+
+def load_program(path: Path, overrides: Mapping[str, object] | None = None) -> Program:
+    """Import the problem file at ``path``, apart from any other, with module constants replaced.
+
+    Raises ``ProblemError`` if it cannot be imported, lacks ``Model`` or ``get_inputs``, or does not
+    define a name that ``overrides`` wants to replace.
+    """
+    program = Program(path, _imported(path))
+    for name in ("Model", "get_inputs"):
+        if not callable(getattr(program.module, name, None)):
+            raise ProblemError(
+                f"{path} defines no {name}: a problem file needs Model, get_inputs() and, "
+                "if the constructor takes arguments, get_init_inputs()."
+            )
+    for name, value in (overrides or {}).items():
+        if name not in vars(program.module):
+            constants = [key for key in vars(program.module) if key.isupper()]
+            raise ProblemError(
+                f"{path} has no constant {name} to override; it has: {', '.join(constants)}. "
+                "Correct the name in SMOKE or SHAPES."
+            )
+        setattr(program.module, name, value)
+    return program
+
+
+def seed_everything(seed: int) -> None:
+    """Seed each generator a problem file may draw from."""
+    import numpy as np
+    import torch
+
+    torch.manual_seed(seed)
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002 - files draw from the legacy global generator
+
+
+def map_tensors(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+    """``value`` with each tensor in its nested lists, tuples and dicts replaced by ``change``."""
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        return change(value)
+    if isinstance(value, dict):
+        return {key: map_tensors(item, change) for key, item in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(map_tensors(item, change) for item in value))
+    if isinstance(value, (list, tuple)):
+        return type(value)(map_tensors(item, change) for item in value)
+    return value
+
+
+def cast_tensor(tensor: torch.Tensor, dtype: torch.dtype | None) -> torch.Tensor:
+    """Cast a float tensor to ``dtype``, a complex one to its complex partner, no other."""
+    if dtype is None:
+        return tensor
+    if tensor.is_floating_point():
+        return tensor.to(dtype)
+    return tensor.to(complex_partner(dtype)) if tensor.is_complex() else tensor
+
+
+def cast_module(model: torch.nn.Module, dtype: torch.dtype) -> torch.nn.Module:
+    """Cast parameters and buffers as inputs are; ``Module.to`` would drop imaginary parts."""
+    tensors = [*model.parameters(), *model.buffers()]
+    if any(tensor.is_complex() for tensor in tensors):
+        for tensor in tensors:
+            tensor.data = cast_tensor(tensor.data, dtype)
+        return model
+    return model.to(dtype)
+
+
+def complex_partner(dtype: torch.dtype) -> torch.dtype:
+    """Find the complex dtype with parts of ``dtype``; complex64 for bfloat16, which has none."""
+    import torch
+
+    partners = {torch.float64: torch.complex128, torch.float16: torch.complex32}
+    return partners.get(dtype, torch.complex64)
+
+
+class _FreshLoader(SourceFileLoader):
+    """Neither reads nor writes ``__pycache__``: a problems folder may be shared or read-only."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        code: CodeType = self.source_to_code(self.get_data(path), path)
+        return code
+
+
+def _imported(path: Path) -> ModuleType:
+    # A name of its own: file names such as 1_add_.py are no identifiers, and the same file is
+    # loaded at several sizes side by side.
+    name = f"pytest_kernelbench_problem_{uuid4().hex}"
+    spec = importlib.util.spec_from_loader(name, _FreshLoader(name, str(path)))
+    if spec is None or spec.loader is None:
+        raise ProblemError(f"{path} cannot be imported as Python source.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        raise ProblemError(
+            f"{path} cannot be imported: {type(error).__name__}: {error}. "
+            "Run `python` on the file to see the whole traceback."
+        ) from error
+    return module
+
+
+def sizes(program: Program) -> Sequence[tuple[str, dict[str, Any]]]:
+    """Name the sizes a problem declares: ``full``, ``smoke``, ``shape0``, ``shape1``, ..."""
+    declared = [("full", dict[str, Any]())]
+    if program.is_native:
+        declared.append(("smoke", program.SMOKE))
+    return [*declared, *((f"shape{i}", shape) for i, shape in enumerate(program.SHAPES))]
