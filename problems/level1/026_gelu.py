@@ -1,0 +1,30 @@
+"""GELU, the exact form."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+BATCH_SIZE = 4096
+DIM = 393216
+
+SMOKE = {"BATCH_SIZE": 37, "DIM": 3001}
+SHAPES = [
+    {"BATCH_SIZE": 128, "DIM": 4096},
+    {"BATCH_SIZE": 515, "DIM": 10007},
+    {"BATCH_SIZE": 1024, "DIM": 393216},
+]
+
+
+class Model(nn.Module):
+    """x times the normal distribution function of x."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return F.gelu(x)
+
+
+def get_inputs() -> list:
+    return [torch.randn(BATCH_SIZE, DIM).mul_(2)]
+
+
+def get_init_inputs() -> list:
+    return []

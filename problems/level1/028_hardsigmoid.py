@@ -1,0 +1,31 @@
+"""Hard sigmoid."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+BATCH_SIZE = 4096
+DIM = 393216
+
+SMOKE = {"BATCH_SIZE": 37, "DIM": 3001}
+SHAPES = [
+    {"BATCH_SIZE": 128, "DIM": 4096},
+    {"BATCH_SIZE": 515, "DIM": 10007},
+    {"BATCH_SIZE": 1024, "DIM": 393216},
+]
+
+
+class Model(nn.Module):
+    """x / 6 + 1 / 2, clamped to [0, 1]."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return F.hardsigmoid(x)
+
+
+def get_inputs() -> list:
+    # A third of the entries lies outside [-3, 3], where the clamp binds.
+    return [torch.randn(BATCH_SIZE, DIM).mul_(3)]
+
+
+def get_init_inputs() -> list:
+    return []

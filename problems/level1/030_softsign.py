@@ -1,0 +1,29 @@
+"""Softsign."""
+
+import torch
+from torch import nn
+
+BATCH_SIZE = 4096
+DIM = 393216
+
+SMOKE = {"BATCH_SIZE": 37, "DIM": 3001}
+SHAPES = [
+    {"BATCH_SIZE": 128, "DIM": 4096},
+    {"BATCH_SIZE": 515, "DIM": 10007},
+    {"BATCH_SIZE": 1024, "DIM": 393216},
+]
+
+
+class Model(nn.Module):
+    """x / (1 + |x|)."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x / (1 + torch.abs(x))
+
+
+def get_inputs() -> list:
+    return [torch.randn(BATCH_SIZE, DIM).mul_(2)]
+
+
+def get_init_inputs() -> list:
+    return []

@@ -1,0 +1,36 @@
+"""Mean over one dimension."""
+
+import torch
+from torch import nn
+
+BATCH_SIZE = 128
+DIM1 = 4096
+DIM2 = 4095
+REDUCE_DIM = 1
+
+SMOKE = {"BATCH_SIZE": 5, "DIM1": 131, "DIM2": 67}
+SHAPES = [
+    {"BATCH_SIZE": 16, "DIM1": 256, "DIM2": 255},
+    {"BATCH_SIZE": 7, "DIM1": 1031, "DIM2": 513, "REDUCE_DIM": 2},
+    {"BATCH_SIZE": 32},
+]
+
+
+class Model(nn.Module):
+    """The mean of x over dim."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.mean(x, dim=self.dim)
+
+
+def get_inputs() -> list:
+    # Scaled so that the means have a deviation of 1.
+    return [torch.randn(BATCH_SIZE, DIM1, DIM2).mul_(DIM1**0.5)]
+
+
+def get_init_inputs() -> list:
+    return [REDUCE_DIM]

@@ -1,0 +1,56 @@
+"""2D convolution of wide images with a square kernel."""
+
+import torch
+from torch import nn
+
+BATCH_SIZE = 8
+IN_CHANNELS = 64
+OUT_CHANNELS = 128
+HEIGHT = 512
+WIDTH = 1024
+KERNEL_SIZE = 3
+
+SMOKE = {"BATCH_SIZE": 2, "IN_CHANNELS": 5, "OUT_CHANNELS": 9, "HEIGHT": 23, "WIDTH": 37}
+SHAPES = [
+    {"BATCH_SIZE": 3, "IN_CHANNELS": 20, "OUT_CHANNELS": 36, "HEIGHT": 101, "WIDTH": 133},
+    {"BATCH_SIZE": 2, "HEIGHT": 256, "WIDTH": 512},
+    {"BATCH_SIZE": 2},
+]
+
+
+class Model(nn.Module):
+    """A Conv2d."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int,
+        stride: int = 1,
+        padding: int = 0,
+        dilation: int = 1,
+        groups: int = 1,
+        bias: bool = False,
+    ) -> None:
+        super().__init__()
+        self.conv2d = nn.Conv2d(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride=stride,
+            padding=padding,
+            dilation=dilation,
+            groups=groups,
+            bias=bias,
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.conv2d(x)
+
+
+def get_inputs() -> list:
+    return [torch.randn(BATCH_SIZE, IN_CHANNELS, HEIGHT, WIDTH)]
+
+
+def get_init_inputs() -> list:
+    return [IN_CHANNELS, OUT_CHANNELS, KERNEL_SIZE]

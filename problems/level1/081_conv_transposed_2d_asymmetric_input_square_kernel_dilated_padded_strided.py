@@ -1,0 +1,57 @@
+"""Transposed 2D convolution with a square kernel: dilated, padded, strided."""
+
+import torch
+from torch import nn
+
+BATCH_SIZE = 16
+IN_CHANNELS = 32
+OUT_CHANNELS = 64
+HEIGHT = 64
+WIDTH = 128
+KERNEL_SIZE = 3
+STRIDE = 5
+PADDING = 1
+DILATION = 2
+
+SMOKE = {"BATCH_SIZE": 2, "IN_CHANNELS": 5, "OUT_CHANNELS": 7, "HEIGHT": 13, "WIDTH": 19}
+SHAPES = [
+    {"BATCH_SIZE": 3, "IN_CHANNELS": 20, "OUT_CHANNELS": 36, "HEIGHT": 64, "WIDTH": 128},
+    {"BATCH_SIZE": 4, "HEIGHT": 32, "WIDTH": 64},
+    {"BATCH_SIZE": 4},
+]
+
+
+class Model(nn.Module):
+    """A ConvTranspose2d."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int,
+        stride: int = 1,
+        padding: int = 0,
+        dilation: int = 1,
+        bias: bool = False,
+    ) -> None:
+        super().__init__()
+        self.conv_transpose2d = nn.ConvTranspose2d(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride=stride,
+            padding=padding,
+            dilation=dilation,
+            bias=bias,
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.conv_transpose2d(x)
+
+
+def get_inputs() -> list:
+    return [torch.randn(BATCH_SIZE, IN_CHANNELS, HEIGHT, WIDTH)]
+
+
+def get_init_inputs() -> list:
+    return [IN_CHANNELS, OUT_CHANNELS, KERNEL_SIZE, STRIDE, PADDING, DILATION]
