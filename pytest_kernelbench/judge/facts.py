@@ -1,0 +1,119 @@
+"""A problem against the recorded facts of its original, at true size on the meta device."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.judge.program import load_program
+from pytest_kernelbench.judge.proofs import leaves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DEFAULT_FACTS = Path(__file__).parents[2] / "tests" / "data" / "problem_facts.jsonl"
+FLOPS_TOLERANCE = 0.01
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of one original: names, shapes, dtypes, counts."""
+
+    level: int
+    number: int
+    title: str
+    family: str
+    init: list[str]
+    forward: list[str]
+    inputs: list[list[Any]]
+    """``[shape, dtype]`` each; the shape of a plain number is None."""
+    state: list[list[Any]]
+    """``[name, shape, dtype]`` each, in order."""
+    n_params: int
+    outputs: list[list[Any]]
+    """``[path, shape, dtype]`` each."""
+    flops: int
+
+    @property
+    def stem(self) -> str:
+        """What the problem's file is called, without ``.py``."""
+        words = re.sub(r"[^0-9a-z]+", "_", self.title.lower()).strip("_")
+        return f"{self.number:03d}_{words}"
+
+
+def read_facts(path: Path = DEFAULT_FACTS) -> dict[tuple[int, int], Facts]:
+    """Read the facts file: one JSON object a line, found again by level and number."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise UsageError(
+            f"cannot read the facts of the problems: {error}. They come with the project's source "
+            "tree (tests/data), not with the installed package."
+        ) from error
+    read = [Facts(**json.loads(line)) for line in lines]
+    return {(facts.level, facts.number): facts for facts in read}
+
+
+def contradictions(path: Path, facts: Facts) -> Iterator[str]:
+    """Compare the problem at ``path`` with ``facts``; one sentence for each that differs."""
+    import torch
+    from torch.utils.flop_counter import FlopCounterMode
+
+    program = load_program(path)
+    yield from _differs("file name", path.stem, facts.stem)
+    with torch.no_grad():
+        model = program.make_model(0, "meta")
+        inputs = program.make_inputs(0, "meta")
+        with FlopCounterMode(display=False) as counter:
+            outputs = list(leaves(model(*inputs)))
+    yield from _differs("constructor parameters", _parameters(type(model)), facts.init)
+    yield from _differs("forward parameters", _parameters(model.forward), facts.forward)
+    yield from _differs("inputs", [_described(value) for value in inputs], facts.inputs)
+    state = [[name, *_described(tensor)] for name, tensor in model.state_dict().items()]
+    yield from _state_differs(state, facts.state)
+    count = sum(parameter.numel() for parameter in model.parameters())
+    yield from _differs("number of parameters", count, facts.n_params)
+    described = [[name, *_described(tensor)] for name, tensor in outputs]
+    yield from _differs("outputs", described, facts.outputs)
+    flops = counter.get_total_flops()
+    if abs(flops - facts.flops) > FLOPS_TOLERANCE * facts.flops:
+        yield f"FLOPs: {flops:,}, expected {facts.flops:,}"
+
+
+def _differs(what: str, ours: object, theirs: object) -> Iterator[str]:
+    if ours != theirs:
+        yield f"{what}: {ours}, expected {theirs}"
+
+
+def _state_differs(ours: list[list[Any]], theirs: list[list[Any]]) -> Iterator[str]:
+    names, expected_names = ([entry[0] for entry in state] for state in (ours, theirs))
+    for name in [name for name in expected_names if name not in names]:
+        yield f"state: {name} is missing"
+    for name in [name for name in names if name not in expected_names]:
+        yield f"state: {name} is not in the original"
+    expected = {entry[0]: entry for entry in theirs}
+    for entry in ours:
+        if entry[0] in expected:
+            yield from _differs("state", entry, expected[entry[0]])
+    if names != expected_names and sorted(names) == sorted(expected_names):
+        yield "state: same entries in another order"
+
+
+def _parameters(function: Any) -> list[str]:
+    """Name the parameters; a model without a constructor has nn.Module's ``*args, **kwargs``."""
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    signature = inspect.signature(function)
+    return [name for name, each in signature.parameters.items() if each.kind not in variadic]
+
+
+def _described(value: object) -> list[Any]:
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        return [list(value.shape), str(value.dtype).removeprefix("torch.")]
+    return [None, type(value).__name__]

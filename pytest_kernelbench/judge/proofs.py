@@ -1,0 +1,294 @@
+"""What a problem must hold so that kernels can be judged by it.
+
+Each proof is one function that yields sentences about what fails. They run the reference only.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pytest_kernelbench.errors import ProblemError
+from pytest_kernelbench.judge.comparison import compare
+from pytest_kernelbench.judge.program import (
+    ALL_DTYPES,
+    ALL_FAMILIES,
+    map_tensors,
+    seed_everything,
+)
+from pytest_kernelbench.settings import DEFAULT_TOLERANCE, DTYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import torch
+
+    from pytest_kernelbench.judge.comparison import Difference
+    from pytest_kernelbench.judge.program import Program
+
+MODEL_SEED, INPUT_SEED, OTHER_SEED, FORWARD_SEED = 11, 12, 13, 14
+
+SENSITIVITY = 1e-2
+"""Another seed must move the output by this share of its RMS: 100 times the float32 tolerance."""
+SCALAR_ELEMENTS, SCALAR_SEEDS = 16, 8
+"""Outputs this small may come near by chance: so many seeds are looked at instead of one."""
+PRECISION_SHARE = 0.5
+"""Share of the tolerance that float32 rounding of the reference itself may use up."""
+
+
+@dataclass
+class Evidence:
+    """Reference runs that several proofs look at, and what was measured on the way."""
+
+    program: Program
+    device: torch.device
+    sensitivity: float = SENSITIVITY
+    outputs: dict[tuple[int, str], list[torch.Tensor]] = field(default_factory=dict)
+    moved: float = math.inf
+    """RMS of the change of output from one input seed to another, by the output's RMS."""
+
+    def run(self, input_seed: int = INPUT_SEED, dtype: str = "fp32") -> list[torch.Tensor]:
+        """Give the output's tensors of a fresh model; kept, so that proofs share them."""
+        key = (input_seed, dtype)
+        if key not in self.outputs:
+            self.outputs[key] = reference_outputs(self.program, self.device, input_seed, dtype)
+        return self.outputs[key]
+
+    def forget(self, dtype: str) -> None:
+        """Free the outputs in ``dtype``: at full size they are gigabytes."""
+        self.outputs = {key: kept for key, kept in self.outputs.items() if key[1] != dtype}
+
+
+def reference_outputs(
+    program: Program, device: torch.device, input_seed: int, dtype: str = "fp32"
+) -> list[torch.Tensor]:
+    """Run the reference once, everything made anew: some models keep state between calls."""
+    import torch
+
+    wanted = torch.float64 if dtype == "fp64" else getattr(torch, DTYPES[dtype])
+    with torch.no_grad():
+        model = program.make_model(MODEL_SEED, device, wanted)
+        inputs = program.make_inputs(input_seed, device, wanted)
+        return run_forward(program, model, inputs)
+
+
+def run_forward(program: Program, model: torch.nn.Module, inputs: list[Any]) -> list[torch.Tensor]:
+    """``model(*inputs)`` right after seeding, as a flat list of tensors."""
+    seed_everything(FORWARD_SEED)
+    try:
+        outputs = [leaf for _, leaf in leaves(model(*inputs))]
+    except Exception as error:
+        raise ProblemError(
+            f"{program.path}: forward raised {type(error).__name__}: {error}"
+        ) from error
+    if not outputs:
+        raise ProblemError(f"{program.path}: forward returned no tensor")
+    return outputs
+
+
+def leaves(value: object, path: str = "out") -> Iterator[tuple[str, torch.Tensor]]:
+    """Tensors in nested lists, tuples and dicts with the path to each: ``out[0]['k']``."""
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from leaves(item, f"{path}[{key!r}]")
+    elif isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            yield from leaves(item, f"{path}[{index}]")
+
+
+def same_seed_same_output(evidence: Evidence) -> Iterator[str]:
+    """Two runs of the reference under the same seeds agree, and are finite."""
+    first = evidence.run()
+    if not all(tensor.isfinite().all() for tensor in first):
+        yield "output is not finite"
+    again = reference_outputs(evidence.program, evidence.device, INPUT_SEED)
+    for found in differences(again, first):
+        if not found.agrees:
+            yield f"two runs under the same seeds disagree: {found}"
+
+
+def other_seed_other_output(evidence: Evidence) -> Iterator[str]:
+    """Other inputs move each output tensor by far more than the float32 tolerance."""
+    first = evidence.run()
+    small = all(tensor.numel() <= SCALAR_ELEMENTS for tensor in first)
+    seeds = range(OTHER_SEED, OTHER_SEED + (SCALAR_SEEDS if small else 1))
+    for index, ours in enumerate(first):
+        distances = [relative_distance(evidence.run(seed)[index], ours) for seed in seeds]
+        moved = math.sqrt(sum(distance**2 for distance in distances) / len(distances))
+        evidence.moved = min(evidence.moved, moved)
+        if moved < evidence.sensitivity:
+            yield f"another input seed moves the output by only {moved:.2g} of its RMS"
+
+
+def imposters_fail(evidence: Evidence) -> Iterator[str]:
+    """Answers that compute nothing fail the comparison in each declared dtype's tolerance."""
+    first = evidence.run()
+    inputs = evidence.program.make_inputs(INPUT_SEED, evidence.device)
+    candidates = [tensor for _, tensor in leaves(inputs)]
+    for output in first:
+        for name, imposter in _imposters(output, candidates):
+            for dtype in evidence.program.DTYPES:
+                tolerance = DEFAULT_TOLERANCE[dtype]
+                if compare(imposter, output, atol=tolerance, rtol=tolerance).agrees:
+                    yield f"{name} would pass as the output in {dtype}"
+                    break
+
+
+def _imposters(
+    output: torch.Tensor, inputs: list[torch.Tensor]
+) -> Iterator[tuple[str, torch.Tensor]]:
+    import torch
+
+    yield "zeros", torch.zeros((), dtype=output.dtype, device=output.device).expand(output.shape)
+    for index, tensor in enumerate(inputs):
+        if tensor.shape == output.shape:
+            yield f"input {index} itself", tensor
+    if output.numel() == 1:
+        return  # its own mean, and its own shuffle
+    mean = output.mean(dtype=torch.float64).to(output.dtype)
+    yield "its mean everywhere", mean.expand(output.shape)
+    shifted = output.flatten().roll(output.numel() // 3 + 1)
+    yield "the shuffled output", shifted.view(output.shape)
+
+
+def halves_are_finite(evidence: Evidence) -> Iterator[str]:
+    """In each declared dtype the output is finite and still depends on the inputs."""
+    for dtype in evidence.program.DTYPES:
+        if dtype not in ALL_DTYPES:
+            yield f"DTYPES holds {dtype!r}; known are {', '.join(ALL_DTYPES)}"
+            continue
+        if dtype == "fp32":
+            continue
+        first = evidence.run(dtype=dtype)
+        if not all(tensor.isfinite().all() for tensor in first):
+            yield f"{dtype} output is not finite (declare DTYPES without it)"
+            continue
+        other = evidence.run(OTHER_SEED, dtype)
+        if any(found.agrees for found in differences(other, first, dtype)):
+            yield f"{dtype} output hardly depends on the inputs (declare DTYPES without it)"
+        evidence.forget(dtype)
+
+
+def rounding_is_small(evidence: Evidence) -> Iterator[str]:
+    """In float32 the reference is well within the tolerance of itself in float64.
+
+    Otherwise an honest kernel that sums in another order is at the mercy of rounding. Programs that
+    draw random numbers in ``forward`` draw others in float64: nothing can be said about them.
+    """
+    if draws_in_forward(evidence):
+        return
+    exact = evidence.run(dtype="fp64")
+    evidence.forget("fp64")
+    for found in differences(evidence.run(), exact):
+        if not found.agrees or found.used > PRECISION_SHARE:
+            yield (
+                f"float32 rounding uses {found.used:.2g} of the tolerance against float64 "
+                f"(largest error {found.scaled:.2g} of RMS {found.rms:.3g})"
+            )
+
+
+def draws_in_forward(evidence: Evidence) -> bool:
+    """Whether ``forward`` moves the random state: dropout, noise."""
+    import torch
+
+    with torch.no_grad():
+        model = evidence.program.make_model(MODEL_SEED, evidence.device)
+        inputs = evidence.program.make_inputs(INPUT_SEED, evidence.device)
+        run_forward(evidence.program, model, inputs)
+    probe = _probe(evidence.device)
+    seed_everything(FORWARD_SEED)
+    return not torch.equal(probe, _probe(evidence.device))
+
+
+def _probe(device: torch.device) -> torch.Tensor:
+    import torch
+
+    drawn = torch.rand(8, device=device)
+    return torch.cat([drawn.cpu(), torch.rand(8)])
+
+
+def inputs_are_left_alone(evidence: Evidence) -> Iterator[str]:
+    """Inputs are after forward what they were before."""
+    import torch
+
+    with torch.no_grad():
+        model = evidence.program.make_model(MODEL_SEED, evidence.device)
+        inputs = evidence.program.make_inputs(INPUT_SEED, evidence.device)
+        run_forward(evidence.program, model, inputs)
+    pristine = evidence.program.make_inputs(INPUT_SEED, evidence.device)
+    pairs = zip(leaves(inputs, "input"), leaves(pristine), strict=True)
+    for (path, ours), (_, theirs) in pairs:
+        if not torch.equal(ours, theirs):
+            yield f"forward writes to {path}, or get_inputs() differs under the same seed"
+
+
+def families_are_finite(evidence: Evidence) -> Iterator[str]:
+    """Each declared family of inputs gives a finite output."""
+    import torch
+
+    for family in evidence.program.FAMILIES:
+        if family not in ALL_FAMILIES:
+            yield f"FAMILIES holds {family!r}; known are {', '.join(ALL_FAMILIES)}"
+            continue
+        with torch.no_grad():
+            model = evidence.program.make_model(MODEL_SEED, evidence.device)
+            inputs = evidence.program.make_inputs(INPUT_SEED, evidence.device)
+            changed = transformed(inputs, family)
+            outputs = run_forward(evidence.program, model, changed)
+        if not all(tensor.isfinite().all() for tensor in outputs):
+            yield f"output is not finite for {family} inputs (declare FAMILIES without it)"
+
+
+def transformed(inputs: list[Any], family: str) -> list[Any]:
+    """Give the float tensors among ``inputs`` as the family has them."""
+    import torch
+
+    changes: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+        "negated": torch.neg,
+        "zero_mean": torch.randn_like,
+        "large": lambda tensor: tensor * 30,
+        "small": lambda tensor: tensor / 1000,
+    }
+    change = changes[family]
+    return [
+        map_tensors(value, lambda tensor: change(tensor) if tensor.is_floating_point() else tensor)
+        for value in inputs
+    ]
+
+
+def differences(
+    got: list[torch.Tensor], expected: list[torch.Tensor], dtype: str = "fp32"
+) -> list[Difference]:
+    """Compare output tensors one by one in the tolerance of ``dtype``."""
+    tolerance = DEFAULT_TOLERANCE[dtype]
+    return [
+        compare(ours, theirs, atol=tolerance, rtol=tolerance)
+        for ours, theirs in zip(got, expected, strict=True)
+    ]
+
+
+def relative_distance(got: torch.Tensor, expected: torch.Tensor) -> float:
+    """RMS of the difference by the RMS of ``expected``."""
+    import torch
+
+    if not expected.is_floating_point():
+        got, expected = got.double(), expected.double()
+    scale = float(torch.linalg.vector_norm(expected, dtype=torch.float64))
+    distance = float(torch.linalg.vector_norm(got - expected, dtype=torch.float64))
+    return distance / scale if scale else 0.0
+
+
+PROOFS = (
+    same_seed_same_output,
+    other_seed_other_output,
+    imposters_fail,
+    inputs_are_left_alone,
+    halves_are_finite,
+    rounding_is_small,
+    families_are_finite,
+)
