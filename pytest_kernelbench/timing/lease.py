@@ -1,0 +1,170 @@
+"""One timed pair at a time on a device, across workers, sessions and users of one host.
+
+A lease is a POSIX record lock (``fcntl.lockf``) on a file named after the device. Such a lock
+belongs to a process: it ends with it however it ends, and a forked child does not inherit it. That
+is why it is neither ``flock`` nor the filelock package, whose locks live on in whatever child
+holds a copy of the descriptor; besides, that package creates and truncates the file on opening,
+which the kernel refuses to a second user in a shared sticky folder (``fs.protected_regular``).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pwd
+import random
+import re
+import stat
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from pytest_kernelbench.errors import MachineError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_FOLDER = "pytest-kernelbench-leases"
+_SHORTEST_WAIT_S = 0.005
+_LONGEST_WAIT_S = 0.1
+_NOTE_BYTES = 4096
+# A process may not exclude itself by a POSIX lock, and closing *any* descriptor of the file gives
+# the lock up: within a process threads take turns here before they open anything.
+_taken: dict[Path, Lock] = {}
+_taken_guard = Lock()
+
+
+@contextmanager
+def lease(
+    device: str,
+    timeout_s: float,
+    *,
+    on_wait: Callable[[str], None] | None = None,
+    folder: Path | None = None,
+) -> Iterator[None]:
+    """Hold the device (a UUID, or ``cpu``) until the block ends; not re-entrant.
+
+    ``on_wait`` gets one sentence, once, if somebody else holds it. Raises ``MachineError`` when it
+    is not free within ``timeout_s`` or the lease file cannot be used. Processes that see different
+    temp folders (containers, a private ``TMPDIR`` where ``/tmp`` is closed) do not see each other.
+    """
+    path = _lease_path(folder or default_folder(), device)
+    deadline_s = time.monotonic() + timeout_s
+    with _taken_guard:
+        thread_lock = _taken.setdefault(path, Lock())
+    if not thread_lock.acquire(timeout=max(timeout_s, 0.0)):
+        message = (
+            f"the device {device} is timed by another thread of this process for longer than "
+            f"{timeout_s:g} s; give it more time or use fewer threads"
+        )
+        raise MachineError(message)
+    try:
+        handle = _open(path)
+        try:
+            _wait(handle, path, f"the device {device}", deadline_s - time.monotonic(), on_wait)
+            _write_note(handle)
+            yield
+            os.ftruncate(handle, 0)
+        finally:
+            os.close(handle)  # gives the lock up
+    finally:
+        thread_lock.release()
+
+
+def default_folder() -> Path:
+    """``/tmp`` before ``TMPDIR``: job systems give each job its own, but the device is shared."""
+    shared = Path("/tmp")  # noqa: S108 - opened without following links, checked after opening
+    temporary = shared if os.access(shared, os.W_OK) else Path(tempfile.gettempdir())
+    return temporary / _FOLDER
+
+
+def _lease_path(folder: Path, device: str) -> Path:
+    try:
+        folder.mkdir(mode=0o1777, parents=True)
+        folder.chmod(0o1777)  # mkdir's mode is cut by the umask; others must be able to add files
+    except FileExistsError:
+        if not folder.is_dir() or folder.is_symlink():
+            message = f"{folder} is no folder, so no device can be leased; remove it"
+            raise MachineError(message) from None
+    except OSError as error:
+        message = f"{folder} cannot be made, so no device can be leased: {error}; free the path"
+        raise MachineError(message) from error
+    return folder / (re.sub(r"[^A-Za-z0-9.-]", "_", device) + ".lock")
+
+
+def _open(path: Path) -> int:
+    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        try:
+            # Creating only what is not there: O_CREAT on another user's file is refused.
+            handle = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o666)
+            os.fchmod(handle, 0o666)
+        except FileExistsError:
+            handle = os.open(path, flags)
+    except OSError as error:
+        message = f"{path} cannot be opened, so the device cannot be leased: {error}; remove it"
+        raise MachineError(message) from error
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        message = f"{path} is no plain file, so the device cannot be leased; remove it"
+        raise MachineError(message)
+    return handle
+
+
+def _wait(
+    handle: int,
+    path: Path,
+    what: str,
+    timeout_s: float,
+    on_wait: Callable[[str], None] | None,
+) -> None:
+    deadline_s = time.monotonic() + timeout_s
+    wait_s, told = _SHORTEST_WAIT_S, False
+    while not _try_lock(handle):
+        holder = _read_note(handle)
+        if time.monotonic() >= deadline_s:
+            message = (
+                f"waited {timeout_s:.3g} s for {what}, held by {holder}; wait until it "
+                f"is done, or end it if it hangs (lease file {path})"
+            )
+            raise MachineError(message)
+        if on_wait is not None and not told:
+            on_wait(f"waiting for {what}, held by {holder}")
+            told = True
+        # Uneven steps, so that many waiting workers do not knock all at once.
+        time.sleep(random.uniform(0.5, 1.0) * wait_s)  # noqa: S311 - no secret
+        wait_s = min(2.0 * wait_s, _LONGEST_WAIT_S)
+
+
+def _try_lock(handle: int) -> bool:
+    try:
+        fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):  # POSIX allows either for "held by another"
+        return False
+    return True
+
+
+def _write_note(handle: int) -> None:
+    try:
+        user = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # a container without an entry for this uid
+        user = str(os.getuid())
+    note = {"pid": os.getpid(), "user": user, "command": " ".join(sys.orig_argv)[:300]}
+    os.ftruncate(handle, 0)
+    os.pwrite(handle, json.dumps(note).encode(), 0)
+
+
+def _read_note(handle: int) -> str:
+    """Who holds the lease. Written by a stranger, so it is cut, cleaned and never relied upon."""
+    try:
+        note = json.loads(os.pread(handle, _NOTE_BYTES, 0))
+        pid, user, command = int(note["pid"]), str(note["user"]), str(note["command"])
+    except (ValueError, KeyError, TypeError):
+        return "a process that has just taken it"
+    words = f"pid {pid} of {user} ({command})"
+    return "".join(character if character.isprintable() else "?" for character in words[:400])

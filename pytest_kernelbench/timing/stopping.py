@@ -1,0 +1,118 @@
+"""When to stop measuring: as soon as what was asked is decided, never before, never much later."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from pytest_kernelbench.timing.interval import MOST_PAIRS, Interval
+from pytest_kernelbench.timing.paired import Net, net_times, speedup
+
+LEAST_PAIRS = 4
+"""Fewer give an interval so wide that nothing can be decided by it."""
+_PATIENCE = 5.0
+
+
+class Reason(str, Enum):
+    """Why measuring stopped."""
+
+    DECIDED = "decided"
+    """Every threshold lies outside the interval."""
+    NARROW = "narrow"
+    """The interval is as narrow as asked for."""
+    BUDGET = "budget"
+    """The time is spent."""
+    PAIRS = "pairs"
+    """``MOST_PAIRS`` were measured; no later look would be valid."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What is asked of one measurement."""
+
+    thresholds: tuple[float, ...] = (1.0,)
+    """Speedups that must each be decided; the default of the gate is 1."""
+    budget_s: float = 2.0
+    width: float = 0.02
+    """Upper over lower end of the interval, less one, at which it is narrow enough."""
+    least_pairs: int = 6
+    """Not stopped before, unless five budgets are spent and ``LEAST_PAIRS`` were measured."""
+    most_pairs: int = MOST_PAIRS
+
+    def __post_init__(self) -> None:
+        """Refuse rules under which the interval would not hold what it promises."""
+        if not LEAST_PAIRS <= self.least_pairs <= self.most_pairs <= MOST_PAIRS:
+            message = (
+                f"pairs must lie between {LEAST_PAIRS} and {MOST_PAIRS}, least before most; "
+                f"got {self.least_pairs} and {self.most_pairs}"
+            )
+            raise ValueError(message)
+
+
+@dataclass(frozen=True)
+class Look:
+    """The state after one more pair."""
+
+    pairs: int
+    interval: Interval | None
+    """None after an odd number of pairs: half of an ABBA tells drift and speedup not apart."""
+    stop: Reason | None
+    """None: go on."""
+
+
+class Stopping:
+    """Fed with one pair of turns at a time, says whether to go on. Reads no clock.
+
+    Times are wall times per call (batch time over calls) as the referee measured them, the
+    protocol's own cost included; that cost is fed in by ``add_null`` and subtracted from all turns
+    at each look. Turns that the device spoiled (throttled, a neighbour) are simply not added, and
+    measured again.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        """One per solution and baseline; with two baselines the solution's turns go to both."""
+        self._rules = rules
+        self._baseline_us: list[float] = []
+        self._solution_us: list[float] = []
+        self._baseline_null_us: list[float] = []
+        self._solution_null_us: list[float] = []
+
+    def add_null(self, baseline_us: float, solution_us: float) -> None:
+        """A turn of the empty forward in the oracle and in the contender; once before any pair."""
+        self._baseline_null_us.append(baseline_us)
+        self._solution_null_us.append(solution_us)
+
+    def add(self, baseline_us: float, solution_us: float, elapsed_s: float) -> Look:
+        """One pair of turns, and the timing time spent so far including this pair."""
+        self._baseline_us.append(baseline_us)
+        self._solution_us.append(solution_us)
+        pairs = len(self._baseline_us)
+        # Looks happen only after whole ABBAs: fewer looks, and a steady drift has cancelled.
+        if pairs % 2:
+            return Look(pairs, None, None)
+        interval = speedup(self.baseline, self.solution)
+        return Look(pairs, interval, self._reason(pairs, interval, elapsed_s))
+
+    @property
+    def baseline(self) -> Net:
+        """The baseline's net times so far."""
+        return net_times(self._baseline_us, self._baseline_null_us)
+
+    @property
+    def solution(self) -> Net:
+        """The solution's net times so far."""
+        return net_times(self._solution_us, self._solution_null_us)
+
+    def _reason(self, pairs: int, interval: Interval, elapsed_s: float) -> Reason | None:
+        rules = self._rules
+        if pairs < rules.least_pairs:
+            late = elapsed_s >= _PATIENCE * rules.budget_s and pairs >= LEAST_PAIRS
+            return Reason.BUDGET if late else None
+        if rules.thresholds and all(map(interval.decides, rules.thresholds)):
+            return Reason.DECIDED
+        if interval.width < rules.width:
+            return Reason.NARROW
+        if elapsed_s >= rules.budget_s:
+            return Reason.BUDGET
+        # An odd limit is reached one pair before it: looks are at even counts only.
+        return Reason.PAIRS if pairs + 2 > rules.most_pairs else None
