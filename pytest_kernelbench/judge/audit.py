@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from pytest_kernelbench.judge.facts import Facts
 
+SMOKE_LIMIT_MS, SMOKE_LIMIT_BYTES = 1000.0, 200e6
 FULL_SENSITIVITY = 1e-3
 """At full size means over millions of elements come near each other: ten times the tolerance."""
 
@@ -61,7 +62,7 @@ class Report:
         if self.forward_ms is not None:
             numbers.append(f"{self.forward_ms:.3g} ms")
         if self.peak_bytes is not None:
-            numbers.append(f"{self.peak_bytes / 1e9:.3g} GB")
+            numbers.append(f"{self.peak_bytes / 1e6:,.0f} MB")
         if self.moved is not None:
             numbers.append(f"moved {self.moved:.2g}")
         word = "FAIL" if self.failures else "ok  "
@@ -95,6 +96,10 @@ def _run(request: Request, report: Report, failures: list[str]) -> Report:
         program = load_program(request.path, program.SMOKE)
     forward_ms, peak_bytes = measured_forward(program, device)
     report = replace(report, forward_ms=forward_ms, peak_bytes=peak_bytes)
+    if request.size == "smoke" and (
+        forward_ms > SMOKE_LIMIT_MS or (peak_bytes or 0) > SMOKE_LIMIT_BYTES
+    ):
+        failures.append("SMOKE is too large: at most 1 s and 200 MB on two CPU cores")
     if request.measure_only:
         return report
     sensitivity = SENSITIVITY if request.size == "smoke" else FULL_SENSITIVITY

@@ -213,7 +213,7 @@ def _probe(device: torch.device) -> torch.Tensor:
 
 
 def inputs_are_left_alone(evidence: Evidence) -> Iterator[str]:
-    """Inputs are after forward what they were before."""
+    """Leave inputs after forward what they were before."""
     import torch
 
     with torch.no_grad():

@@ -1,0 +1,182 @@
+"""Where one problem is judged: its oracle and its baseline, alive for all solutions of that problem."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pytest_kernelbench.errors import MachineError
+from pytest_kernelbench.judge import questions, wire
+from pytest_kernelbench.judge.rejection import Rejected
+from pytest_kernelbench.judge.runners import ENTRY, MESSAGE_LIMIT_BYTES, Runner
+from pytest_kernelbench.sandbox.channel import ChannelError
+from pytest_kernelbench.sandbox.plan import Plan
+from pytest_kernelbench.settings import DTYPES
+from pytest_kernelbench.verdict import Status
+
+if TYPE_CHECKING:
+    from pytest_kernelbench.catalog.pair import Problem
+    from pytest_kernelbench.sandbox.client import ForkServer
+    from pytest_kernelbench.settings import Settings
+
+ORACLE = "pytest_kernelbench.judge.oracle:main"
+_ORACLE_TIMEOUT_S = 600.0
+Answer = TypeVar("Answer", bound=wire.Message)
+
+
+class Bench:
+    """Made once a problem (and size); raises ``Rejected`` where the problem itself is no good."""
+
+    def __init__(
+        self, server: ForkServer, problem: Problem, settings: Settings, device: str, size: str
+    ) -> None:
+        self.server = server
+        self.problem = problem
+        self.settings = settings
+        self.device = device
+        self.size = size
+        self.gpu = device != "cpu"
+        self.threads = _threads()
+        self.seed = secrets.randbits(48)
+        self.folder = Path(tempfile.mkdtemp(prefix="kb-bench-"))
+        self._oracle = server.spawn(
+            Plan(entry=ORACLE, scratch=str(self.folder / "oracle"), untrusted=False, gpu=self.gpu),
+            questions.FromOracle,
+            limit_bytes=256 << 20,
+        )
+        self.baseline: Runner | None = None
+        self._rounds = 0
+        try:
+            self.prepared, self.state_fd = self._prepare()
+        except BaseException:
+            self.close()
+            raise
+
+    def _prepare(self) -> tuple[questions.Prepared, int]:
+        atol, rtol = self.settings.tolerance
+        order = questions.Prepare(
+            path=str(self.problem.path.resolve()),
+            size=self.size,
+            device=self.device,
+            dtype=self.settings.dtype,
+            seed=self.seed,
+            atol=atol,
+            rtol=rtol,
+            tf32=self.settings.tf32,
+            threads=self.threads,
+        )
+        answer, fds = self.ask_any(order)
+        if isinstance(answer, questions.Refused):
+            raise Rejected(Status(answer.status), answer.reason, answer.detail)
+        if not isinstance(answer, questions.Prepared):
+            raise MachineError(f"the oracle answered {type(answer).__name__} to Prepare")
+        return answer, fds[0]
+
+    def ask_any(self, question: wire.Message, fds: tuple[int, ...] = ()) -> tuple[Any, tuple[int, ...]]:
+        """Ask the oracle; descriptors in the answer are the caller's to close."""
+        try:
+            self._oracle.channel.send(question, fds)
+            return self._oracle.channel.receive(_ORACLE_TIMEOUT_S)
+        except ChannelError as error:
+            tail = self._oracle.log_tail()
+            raise MachineError(
+                f"the oracle of {self.problem.id} died ({type(error).__name__}); it printed: {tail}"
+            ) from None
+
+    def ask(self, question: wire.Message, kind: type[Answer], fds: tuple[int, ...] = ()) -> Answer:
+        """Ask the oracle for an answer of ``kind`` that brings no descriptors."""
+        answer, _ = self.ask_any(question, fds)
+        if not isinstance(answer, kind):
+            raise MachineError(f"the oracle answered {type(answer).__name__}, not {kind.__name__}")
+        return answer
+
+    def next_round(self) -> int:
+        """A number no round had before."""
+        self._rounds += 1
+        return self._rounds
+
+    def start_runner(
+        self, source: Path, entry: str, *, trusted: bool, extension: str = "", readable: tuple[str, ...] = ()
+    ) -> Runner:
+        """Start a runner and construct the model in it. The same walls and orders for both kinds."""
+        scratch = Path(tempfile.mkdtemp(prefix="runner-", dir=self.folder))
+        stage = scratch / "source"
+        stage.mkdir()
+        staged = stage / source.name
+        shutil.copyfile(source, staged)
+        if not trusted:
+            for sibling in companions(source):
+                target = stage / sibling.relative_to(source.parent)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(sibling, target)
+        plan = Plan(
+            entry=ENTRY,
+            scratch=str(scratch),
+            readable=readable + ((extension,) if extension else ()),
+            untrusted=True,
+            gpu=self.gpu,
+            environment={"TRITON_INTERPRET": "1"} if not self.gpu else {},
+        )
+        child = self.server.spawn(plan, wire.FromRunner, limit_bytes=MESSAGE_LIMIT_BYTES)
+        runner = Runner(child, self.settings.timeout_s, trusted=trusted)
+        order = wire.Construct(
+            source=str(staged),
+            entry=entry,
+            pickled_init=self.prepared.pickled_init,
+            overrides=self.prepared.overrides if trusted else {},
+            seed=self.seed,
+            device=self.device,
+            dtype=DTYPES[self.settings.dtype],
+            construct_on_device=self.prepared.construct_on_device,
+            extension=extension,
+            tf32=self.settings.tf32,
+            threads=self.threads,
+            trusted=trusted,
+        )
+        try:
+            ready = runner.ask(order, wire.Ready, doing="while it was imported and constructed")
+            self._adopt(runner, ready)
+        except BaseException:
+            runner.close()
+            raise
+        return runner
+
+    def _adopt(self, runner: Runner, ready: wire.Ready) -> None:
+        prepared = self.prepared
+        if not ready.state or not prepared.state_names:
+            return
+        order = wire.Adopt(prepared.state_names, prepared.state, prepared.state_bytes)
+        adopted = runner.ask(order, wire.Adopted, (self.state_fd,), "while parameters were compared")
+        if adopted.copied:
+            names = ", ".join(adopted.copied[:5]) + (", ..." if len(adopted.copied) > 5 else "")
+            runner.notes = (f"parameters copied from the reference by name: {names}",)
+
+    def start_baseline(self) -> Runner:
+        """The problem's own model in a runner like the contender's; started once."""
+        if self.baseline is None:
+            self.baseline = self.start_runner(self.problem.path, "Model", trusted=True)
+        return self.baseline
+
+    def close(self) -> None:
+        """End the processes and remove their folders."""
+        if self.baseline is not None:
+            self.baseline.close()
+        self._oracle.kill()
+        if hasattr(self, "state_fd"):
+            os.close(self.state_fd)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def companions(source: Path) -> list[Path]:
+    """Files that belong to a solution folder: everything beside a file called ``solution.py`` or ``model_new.py``."""
+    if source.stem not in ("solution", "model_new"):
+        return []
+    return [path for path in sorted(source.parent.rglob("*")) if path.is_file() and path != source]
+
+
+def _threads() -> int:
+    return len(os.sched_getaffinity(0))

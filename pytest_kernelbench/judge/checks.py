@@ -1,0 +1,75 @@
+"""Form before value: structure, type, device, dtype, shape and strides of what ``forward`` returned. Torch-free."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_kernelbench.verdict import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_kernelbench.judge.wire import Leaf, Span
+
+Fault = tuple[Status, str]
+
+ITEM_BYTES = {
+    "bool": 1, "uint8": 1, "int8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "int64": 8, "uint64": 8,
+    "float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "complex32": 4, "complex64": 8, "complex128": 16,
+    "float8_e4m3fn": 1, "float8_e5m2": 1,
+}  # fmt: skip
+
+
+def form_fault(
+    structure: str, leaves: Sequence[Leaf], expected: str, outputs: Sequence[Span], device: str
+) -> Fault | None:
+    """The first way in which a result differs from the reference's in form, or None."""
+    if structure != expected or len(leaves) != len(outputs):
+        return (
+            Status.WRONG_STRUCTURE,
+            f"returned {structure[:200]}, where the reference returns {expected[:200]} (T is a tensor)",
+        )
+    for index, (leaf, span) in enumerate(zip(leaves, outputs, strict=True)):
+        where = "the output" if len(outputs) == 1 else f"output {index}"
+        if fault := _leaf_fault(leaf, span, where, device):
+            return fault
+    return None
+
+
+def _leaf_fault(leaf: Leaf, span: Span, where: str, device: str) -> Fault | None:
+    if not leaf.exact_type:
+        text = f"{where} is a {leaf.dtype[:80]}, where a plain strided torch.Tensor is due"
+        return Status.WRONG_STRUCTURE, text
+    if leaf.device.partition(":")[0] != device.partition(":")[0]:
+        text = f"{where} lies on {leaf.device[:40]}, where the reference's lies on {device}"
+        return Status.WRONG_STRUCTURE, text
+    if leaf.shape != span.shape:
+        text = f"{where} has shape {list(leaf.shape)}, where the reference's has {list(span.shape)}"
+        return Status.WRONG_SHAPE, text
+    if leaf.dtype != span.dtype:
+        text = f"{where} has dtype {leaf.dtype[:40]}, where the reference's has {span.dtype}"
+        return Status.WRONG_DTYPE, text
+    if len(leaf.strides) != len(leaf.shape) or overlaps(leaf.shape, leaf.strides):
+        text = f"elements of {where} share memory (shape {list(leaf.shape)}, strides {list(leaf.strides)})"
+        return Status.WRONG_STRUCTURE, text
+    return None
+
+
+def overlaps(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether two elements lie at one place (or strides run backwards)."""
+    if 0 in shape:
+        return False
+    reach = 0
+    for stride, size in sorted((s, n) for s, n in zip(strides, shape, strict=True) if n > 1):
+        if stride <= reach:
+            return True
+        reach += stride * (size - 1)
+    return False
+
+
+def extent_bytes(leaf: Leaf) -> int:
+    """From the first to the last byte of a (non-overlapping) tensor."""
+    if 0 in leaf.shape:
+        return 0
+    last = sum((n - 1) * s for n, s in zip(leaf.shape, leaf.strides, strict=True))
+    return (last + 1) * ITEM_BYTES[leaf.dtype]

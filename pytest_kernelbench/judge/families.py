@@ -1,0 +1,50 @@
+"""Input families: what else a kernel must get right beside the inputs its problem draws.
+
+``plain`` is ``get_inputs()`` itself. The others transform its floating-point tensors alone, where the problem's
+``FAMILIES`` allow: they uncover skipped branches (``negated``), lower precision (``zero_mean``: sums cancel), missing
+range reduction (``large``) and terms dropped because they are small (``small``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_kernelbench.judge.program import map_tensors
+
+if TYPE_CHECKING:
+    import torch
+
+PLAIN = "plain"
+_LARGE = 30.0
+_SMALL = 1e-3
+
+
+def transformed(arguments: list[Any], family: str) -> list[Any]:
+    """``arguments`` as ``family`` would have them. ``zero_mean`` draws from the current generator state."""
+    if family == PLAIN:
+        return arguments
+    return [map_tensors(value, lambda tensor: _change(tensor, family)) for value in arguments]
+
+
+def _change(tensor: torch.Tensor, family: str) -> torch.Tensor:
+    import torch
+
+    if not (tensor.is_floating_point() or tensor.is_complex()):
+        return tensor
+    if family == "negated":
+        return -tensor
+    if family == "zero_mean":
+        return torch.randn_like(tensor)
+    if family == "large":
+        return tensor * _LARGE
+    if family == "small":
+        return tensor * _SMALL
+    raise ValueError(f"no input family is called {family!r}")
+
+
+ADVICE = {
+    "negated": "wrong for negative inputs",
+    "zero_mean": "wrong or of lower precision where sums cancel (zero-mean inputs)",
+    "large": "wrong for large inputs (30 times the usual)",
+    "small": "wrong for small inputs (a thousandth of the usual)",
+}

@@ -1,0 +1,43 @@
+"""Memory of the referee that the oracle can map: where outputs are copied to before they are compared."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+
+
+class HostArena:
+    """An anonymous memory file, mapped here; its pages exist once they are written."""
+
+    def __init__(self, size_bytes: int) -> None:
+        self.size_bytes = max(size_bytes, mmap.PAGESIZE)
+        self.fd = os.memfd_create("kernelbench-arena", os.MFD_CLOEXEC)
+        os.ftruncate(self.fd, self.size_bytes)
+        self._map = mmap.mmap(self.fd, self.size_bytes)
+        self._view = ctypes.c_char.from_buffer(self._map)
+        self.address = ctypes.addressof(self._view)
+
+    def touch(self, size_bytes: int) -> None:
+        """Have the first ``size_bytes`` in memory, so that no page fault is timed later."""
+        ctypes.memset(self.address, 0, min(size_bytes, self.size_bytes))
+
+    def close(self) -> None:
+        """Unmap and close."""
+        del self._view
+        self._map.close()
+        os.close(self.fd)
+
+
+class Pristine:
+    """A sealed memory file that the oracle made, mapped read-only for comparing."""
+
+    def __init__(self, fd: int, size_bytes: int) -> None:
+        self._map = mmap.mmap(fd, max(size_bytes, 1), flags=mmap.MAP_PRIVATE)
+        self._view = ctypes.c_char.from_buffer(self._map)
+        self.address = ctypes.addressof(self._view)
+
+    def close(self) -> None:
+        """Unmap."""
+        del self._view
+        self._map.close()

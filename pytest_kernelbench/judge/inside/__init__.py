@@ -1,0 +1,1 @@
+"""What runs inside a runner (baseline or contender). Imports nothing of the package but the wire and its channel."""

@@ -1,0 +1,126 @@
+"""A file with a model, imported and constructed as its runner was told."""
+
+from __future__ import annotations
+
+import importlib.util
+import linecache
+import os
+import pickle
+import random
+import re
+import sys
+import traceback
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from pytest_kernelbench.judge.wire import Construct, Failed
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_TEXT_LIMIT = 16_000
+_DEVICE_ERROR = re.compile(r"CUDA error|CUDA driver error|Triton Error \[CUDA\]|cudaError|HIP error")
+_NO_MEMORY = re.compile(r"out of memory|can't allocate memory|std::bad_alloc|Cannot allocate memory")
+MODULE_NAME = "kernelbench_solution"
+
+
+class Stop(Exception):  # noqa: N818 - carries a message, is no error of ours
+    """The file's own code failed; ``failed`` says how."""
+
+    def __init__(self, failed: Failed) -> None:
+        super().__init__(failed.text)
+        self.failed = failed
+
+
+def failure(stage: str, error: BaseException, source: str) -> Failed:
+    """Describe an exception by the frames of the file itself (the judge's own frames help nobody)."""
+    folder = os.path.dirname(source)
+    stack = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in stack if frame.filename.startswith(folder)]
+    lines = ["Traceback (most recent call last):\n", *traceback.format_list(own)] if own else []
+    text = "".join([*lines, *traceback.format_exception_only(error)]).replace(folder + os.sep, "")
+    message = str(error)
+    missing = error.name or "" if isinstance(error, ModuleNotFoundError) else ""
+    memory = isinstance(error, (MemoryError, torch.OutOfMemoryError)) or bool(_NO_MEMORY.search(message))
+    return Failed(
+        stage=stage,
+        error=type(error).__name__,
+        text=text[-_TEXT_LIMIT:],
+        missing_module=missing,
+        out_of_memory=memory,
+        device_error=not memory and bool(_DEVICE_ERROR.search(message)),
+    )
+
+
+def seed_everything(seed: int) -> None:
+    """Seed each generator that a constructor may draw from."""
+    import numpy as np
+
+    torch.manual_seed(seed)
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002 - files draw from the legacy global generator
+
+
+def pin_precision(*, tf32: bool) -> None:
+    """The same precision switches on every side, whatever the file has set since."""
+    torch.backends.cuda.matmul.allow_tf32 = tf32
+    torch.backends.cudnn.allow_tf32 = tf32
+    torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
+    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+
+
+def import_file(source: str) -> ModuleType:
+    """Import the file under one fixed name, from its own folder, with its source at hand for tracebacks."""
+    sys.path.insert(0, os.path.dirname(source))
+    spec = importlib.util.spec_from_file_location(MODULE_NAME, source)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{source} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[MODULE_NAME] = module
+    linecache.getlines(source)
+    spec.loader.exec_module(module)
+    return module
+
+
+def construct(order: Construct) -> torch.nn.Module:
+    """Import, seed, construct, move and cast; raises ``Stop`` with the stage that failed."""
+    try:
+        module = import_file(order.source)
+        for name, value in order.overrides.items():
+            setattr(module, name, value)
+    except (Exception, SystemExit) as error:
+        raise Stop(failure("import", error, order.source)) from None
+    entry = getattr(module, order.entry, None)
+    if not callable(entry):
+        names = [name for name, value in vars(module).items() if isinstance(value, type)]
+        text = f"the file defines no {order.entry}; it defines: {', '.join(names) or 'no class'}"
+        raise Stop(Failed("entry", "AttributeError", text))
+    try:
+        return _instance(entry, order)
+    except (Exception, SystemExit) as error:
+        raise Stop(failure("construct", error, order.source)) from None
+
+
+def _instance(entry: Any, order: Construct) -> torch.nn.Module:
+    arguments = pickle.loads(order.pickled_init)  # noqa: S301 - made by the oracle
+    if order.construct_on_device:
+        seed_everything(order.seed)
+        with torch.device(order.device):
+            model = entry(*arguments)
+    else:
+        seed_everything(order.seed)
+        model = entry(*arguments)
+    if not callable(model):
+        raise TypeError(f"{order.entry}() made a {type(model).__name__}, which cannot be called")
+    if isinstance(model, torch.nn.Module):
+        model = model.to(order.device)
+        return _cast(model, getattr(torch, order.dtype))
+    return model
+
+
+def _cast(model: torch.nn.Module, dtype: torch.dtype) -> torch.nn.Module:
+    tensors = [*model.parameters(), *model.buffers()]
+    if dtype is torch.float32 or any(tensor.is_complex() for tensor in tensors):
+        return model
+    return model.to(dtype)

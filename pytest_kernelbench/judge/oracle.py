@@ -1,0 +1,206 @@
+"""The oracle: a trusted process that makes inputs and expected outputs, and compares. It never loads a solution."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from pytest_kernelbench.errors import ProblemError
+from pytest_kernelbench.judge import families, questions, wire
+from pytest_kernelbench.judge.agreement import Expected, insensitive
+from pytest_kernelbench.judge.inside import forms
+from pytest_kernelbench.judge.inside.loading import pin_precision
+from pytest_kernelbench.judge.inside.memory import dtype
+from pytest_kernelbench.judge.program import ALL_FAMILIES, map_tensors
+from pytest_kernelbench.judge.reference import Reference, finite
+from pytest_kernelbench.judge.spans import contiguous_spans, sealed_memory
+from pytest_kernelbench.judge.variation import mode_of
+from pytest_kernelbench.sandbox.channel import Channel, Closed
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
+
+Answer = tuple[wire.Message, tuple[int, ...]]
+
+
+def main(sock: socket.socket) -> None:
+    """Answer the referee until it closes the channel."""
+    channel: Channel[Any] = Channel(sock, questions.ToOracle, limit_bytes=256 << 20)
+    Oracle().serve(channel)
+
+
+class Oracle:
+    """Holds one problem; draws are remembered by seed, and made again when they are needed."""
+
+    def __init__(self) -> None:
+        self.reference: Reference
+        self.order: questions.Prepare
+        self.draws: dict[int, tuple[int, str]] = {}
+        self.drawn: tuple[int, list[Any]] | None = None
+        self.rng: bool = False
+        self._handlers: dict[type, Callable[[Any, tuple[int, ...]], Answer]] = {
+            questions.Prepare: self.prepare,
+            questions.Draw: self.draw,
+            questions.Compare: self.compare,
+        }
+        self._device: Any = None
+
+    def serve(self, channel: Channel[Any]) -> None:
+        """One answer for each question."""
+        while True:
+            try:
+                question, fds = channel.receive()
+            except Closed:
+                return
+            handler = self._handlers.get(type(question)) or self._on_device().handler(question)
+            answer, out = handler(question, fds)
+            for fd in fds:
+                os.close(fd)
+            channel.send(answer, out)
+            for fd in out:
+                os.close(fd)
+
+    def _on_device(self) -> Any:
+        if self._device is None:
+            from pytest_kernelbench.judge.device_oracle import DeviceOracle
+
+            self._device = DeviceOracle(self)
+        return self._device
+
+    def prepare(self, order: questions.Prepare, _: tuple[int, ...]) -> Answer:
+        """Load the problem and find out all that runners and referee must know."""
+        torch.set_num_threads(order.threads)
+        self.order = order
+        try:
+            self.reference = Reference(order)
+            return self._prepared(order)
+        except ProblemError as error:
+            return questions.Refused("bad_problem", str(error)), ()
+        except torch.OutOfMemoryError as error:
+            reason = f"the reference needs more memory than {order.device} has"
+            return questions.Refused("skipped", reason, str(error)), ()
+
+    def _prepared(self, order: questions.Prepare) -> Answer:
+        reference = self.reference
+        declared = reference.program.DTYPES
+        if order.dtype not in declared:
+            reason = f"the problem is defined for {', '.join(declared)}, not for {order.dtype}"
+            return questions.Refused("skipped", reason), ()
+        arguments = reference.inputs(order.seed + 1, families.PLAIN)
+        self.rng = reference.draws_random(arguments)
+        rng = 0 if self.rng else None
+        structure, outputs = reference.forward(arguments, rng)
+        if blind := insensitive(reference, outputs, order, rng):
+            return questions.Refused("bad_problem", blind), ()
+        output_spans, _ = contiguous_spans(outputs)
+        layout, inputs = self.layout(arguments)
+        spans, size = contiguous_spans(inputs)
+        modes = tuple(mode_of(tensor) for tensor in inputs)
+        mutates = reference.mutates(reference.inputs(order.seed + 1, families.PLAIN), rng)
+        forward_us = reference.forward_us(arguments, rng)
+        launches = reference.launches(arguments, rng)
+        reference.restore()
+        del arguments, inputs, outputs
+        state = {
+            name: value
+            for name, value in reference.model.state_dict().items()
+            if isinstance(value, torch.Tensor)
+        }
+        state_spans, state_bytes = contiguous_spans(list(state.values()))
+        memory = sealed_memory(list(state.values()), state_spans, state_bytes)
+        init = [map_tensors(value, lambda tensor: tensor.cpu()) for value in reference.init_inputs()]
+        usable = () if self.rng else tuple(f for f in ALL_FAMILIES if f in reference.program.FAMILIES)
+        notes = () if reference.program.init_on == order.device.partition(":")[0] else (
+            "the problem's constructor does not work under a device context: constructed on the CPU",
+        )
+        answer = questions.Prepared(
+            overrides=reference.overrides,
+            pickled_init=pickle.dumps(init),
+            construct_on_device=reference.program.init_on != "cpu" or order.device == "cpu",
+            state_names=tuple(state),
+            state=state_spans,
+            state_bytes=state_bytes,
+            structure=structure,
+            outputs=output_spans,
+            pickled_layout=layout,
+            inputs=spans,
+            inputs_bytes=size,
+            modes=modes,
+            draws_random=self.rng,
+            mutates=mutates,
+            families=usable,
+            forward_us=forward_us,
+            launches=launches,
+            native=reference.program.is_native,
+            notes=notes,
+        )
+        return answer, (memory,)
+
+    @staticmethod
+    def layout(arguments: list[Any]) -> tuple[bytes, list[torch.Tensor]]:
+        """The arguments with slots in place of tensors, pickled; and the tensors, contiguous."""
+        tensors: list[torch.Tensor] = []
+
+        def slot(tensor: torch.Tensor) -> Any:
+            tensors.append(tensor.detach().contiguous())
+            return forms.Slot(len(tensors) - 1)
+
+        return pickle.dumps([map_tensors(value, slot) for value in arguments]), tensors
+
+    def arguments(self, number: int) -> list[Any]:
+        """The arguments of round ``number``, made from its seed."""
+        seed, family = self.draws[number]
+        return self.reference.inputs(seed, family)
+
+    def draw(self, order: questions.Draw, _: tuple[int, ...]) -> Answer:
+        """Make a round's inputs; on the CPU they are handed over in sealed memory."""
+        self.draws[order.number] = (order.seed, order.family)
+        arguments = self.arguments(order.number)
+        usable = True
+        if order.family != families.PLAIN:
+            _, outputs = self.reference.forward(map_clone(arguments), None)
+            usable = finite(outputs)
+        _, tensors = self.layout(arguments)
+        spans, size = contiguous_spans(tensors)
+        if self.reference.device.type != "cpu":
+            return questions.Drawn(spans, size, usable), ()
+        return questions.Drawn(spans, size, usable), (sealed_memory(tensors, spans, size),)
+
+    def compare(self, order: questions.Compare, fds: tuple[int, ...]) -> Answer:
+        """Compare outputs in the referee's memory with the expected ones of the round."""
+        _, family = self.draws[order.number]
+        expected = Expected(self.reference, self.arguments(order.number), order.rng, family, self.order)
+        arena = mmap.mmap(fds[0], 0, prot=mmap.PROT_READ, flags=mmap.MAP_SHARED)
+        for index, leaf in enumerate(order.leaves):
+            got = strided(arena, leaf)
+            found = expected.compare(index, got)
+            if found.status:
+                return found, ()
+        return expected.agreed(), ()
+
+
+def strided(arena: mmap.mmap, leaf: wire.Leaf) -> torch.Tensor:
+    """The tensor that ``leaf`` describes, at its offset in the arena (the referee has checked the bounds)."""
+    import warnings
+
+    kind = dtype(leaf.dtype)
+    if 0 in leaf.shape:
+        return torch.empty(leaf.shape, dtype=kind)
+    extent = 1 + sum((n - 1) * s for n, s in zip(leaf.shape, leaf.strides, strict=True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a read-only buffer; we only read
+        raw = torch.frombuffer(arena, dtype=torch.uint8, count=extent * kind.itemsize, offset=leaf.pointer)
+    return raw.view(kind).as_strided(leaf.shape, leaf.strides)
+
+
+def map_clone(arguments: list[Any]) -> list[Any]:
+    """Copies of the tensors, so that a reference that works in place spoils nothing."""
+    return [map_tensors(value, lambda tensor: tensor.clone()) for value in arguments]
+
+
+__all__ = ["Oracle", "main", "pin_precision", "strided"]

@@ -1,0 +1,139 @@
+"""What the referee asks the oracle, and what it answers. The oracle is trusted: it never loads a solution."""
+
+from __future__ import annotations
+
+from pytest_kernelbench.judge.wire import Arena, Attach, Done, Leaf, Message, Span
+
+
+class Prepare(Message, frozen=True):
+    """Load a problem at one size; answered by ``Prepared`` (with the state's memory) or ``Refused``."""
+
+    path: str
+    size: str
+    """``full``, ``smoke`` or ``shape0``, ``shape1``, ..."""
+    device: str
+    dtype: str
+    """``fp32``, ``fp16`` or ``bf16``."""
+    seed: int
+    atol: float
+    rtol: float
+    tf32: bool
+    threads: int
+
+
+class Prepared(Message, frozen=True):
+    """What runners need to know of a problem, and what the referee needs to plan. One descriptor: the state."""
+
+    overrides: dict[str, int | float | str | bool | list[int]]
+    pickled_init: bytes
+    construct_on_device: bool
+    state_names: tuple[str, ...]
+    state: tuple[Span, ...]
+    state_bytes: int
+    structure: str
+    outputs: tuple[Span, ...]
+    """Contiguous forms of the outputs, one behind the other."""
+    pickled_layout: bytes
+    inputs: tuple[Span, ...]
+    inputs_bytes: int
+    modes: tuple[str, ...]
+    """How the keyed generator may vary each input: ``scale``, ``symmetric`` or ``pick``."""
+    draws_random: bool
+    mutates: bool
+    """The reference changes its own inputs."""
+    families: tuple[str, ...]
+    forward_us: float
+    """About how long one forward of the reference takes."""
+    launches: int
+    """About how many operators one forward of the reference runs."""
+    native: bool
+    notes: tuple[str, ...]
+
+
+class Refused(Message, frozen=True):
+    """The problem cannot judge anything (``bad_problem``), or not here (``skipped``)."""
+
+    status: str
+    reason: str
+    detail: str = ""
+
+
+class Draw(Message, frozen=True):
+    """Make the inputs of a round from a secret seed; answered by ``Drawn`` (CPU: with their memory)."""
+
+    number: int
+    seed: int
+    family: str
+
+
+class Drawn(Message, frozen=True):
+    """Inputs are made. ``usable`` is false where the reference is not finite on them."""
+
+    spans: tuple[Span, ...]
+    size_bytes: int
+    usable: bool
+
+
+class Compare(Message, frozen=True):
+    """Compare outputs that lie in the referee's memory (one descriptor: the arena) with the expected ones."""
+
+    number: int
+    leaves: tuple[Leaf, ...]
+    """``pointer`` is the offset in the arena."""
+    rng: int | None
+
+
+class Compared(Message, frozen=True):
+    """The finding on one round: empty ``status`` if every element agrees."""
+
+    status: str
+    reason: str
+    detail: str
+    notes: tuple[str, ...] = ()
+
+
+class Varied(Message, frozen=True):
+    """Let the inputs of round ``number`` be those the keyed generator makes of base ``base`` under ``key``."""
+
+    number: int
+    base: int
+    key: tuple[int, int]
+
+
+class Fill(Message, frozen=True):
+    """Put bytes of base input ``tensor`` (draw ``number``) into the arena; answered by ``Done``."""
+
+    number: int
+    tensor: int
+    offset: int
+    size_bytes: int
+
+
+class Expect(Message, frozen=True):
+    """Compute the expected outputs of round ``number`` and hold them for ``Check``; answered by ``Done``."""
+
+    number: int
+    leaves: tuple[Leaf, ...]
+    rng: int | None
+
+
+class Check(Message, frozen=True):
+    """Bytes of leaf ``leaf`` lie in the arena: digest and compare them; answered by ``Checked``."""
+
+    number: int
+    leaf: int
+    offset: int
+    size_bytes: int
+    key: tuple[int, int]
+    last: bool
+
+
+class Checked(Message, frozen=True):
+    """So far: the digest over all bytes of the round (with the last piece), and the first finding."""
+
+    digest: tuple[int, int]
+    found: Compared
+
+
+ToOracle = Prepare | Draw | Compare | Varied | Fill | Expect | Check | Attach | Arena
+FromOracle = Prepared | Refused | Drawn | Compared | Checked | Done | Arena

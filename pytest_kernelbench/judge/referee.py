@@ -1,0 +1,186 @@
+"""The referee: judges one pair after another. It holds the clock and the verdict, and loads neither side's code."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pytest_kernelbench.errors import ProblemError
+from pytest_kernelbench.judge.bench import Bench
+from pytest_kernelbench.judge.families import PLAIN
+from pytest_kernelbench.judge.host_trial import HostTrial
+from pytest_kernelbench.judge.race import race
+from pytest_kernelbench.judge.rejection import Rejected
+from pytest_kernelbench.sandbox.client import ForkServer
+from pytest_kernelbench.verdict import Measurement, Status, Verdict
+
+if TYPE_CHECKING:
+
+    from pytest_kernelbench.build.extension import Extension
+    from pytest_kernelbench.catalog.pair import Pair
+    from pytest_kernelbench.settings import Settings
+
+PRELOAD = ("torch", "numpy", "torch.utils.cpp_extension", "pytest_kernelbench.judge.inside.runner")
+_TIMING_FAILURES = frozenset(
+    {Status.RAISED, Status.CRASHED, Status.TIMED_OUT, Status.OUT_OF_MEMORY}
+)
+
+
+@dataclass
+class Progress:
+    """What is known of a pair so far."""
+
+    agreed: bool = False
+    rounds: int = 0
+    notes: list[str] = field(default_factory=list)
+    measurements: tuple[Measurement, ...] = ()
+    walls: tuple[str, ...] = ()
+    missing_walls: tuple[str, ...] = ()
+
+
+class Referee:
+    """Judges on one device. Not thread-safe; ``close`` ends every process."""
+
+    def __init__(self, settings: Settings, device: str, device_name: str, device_uuid: str) -> None:
+        self.settings = settings
+        self.device = device
+        self.device_name = device_name
+        self.device_uuid = device_uuid
+        self._server: ForkServer | None = None
+        self._bench: Bench | None = None
+
+    @property
+    def size(self) -> str:
+        """``full`` or ``smoke``: what ``--kb-size`` says, or what fits the device."""
+        if self.settings.size != "auto":
+            return self.settings.size
+        return "full" if self.device != "cpu" else "smoke"
+
+    def warm_up(self) -> None:
+        """Start the fork server, so that it imports torch while something else is done."""
+        if self._server is None:
+            self._server = ForkServer(PRELOAD)
+
+    def judge(self, pair: Pair, extension: Extension) -> Verdict:
+        """The verdict on one pair. Raises ``MachineError`` where the machine failed, never for the solution."""
+        start = time.monotonic()
+        progress = Progress()
+        status, reasons, detail = Status.RIGHT, (), ""
+        try:
+            self._judge(pair, extension, progress)
+            measured = progress.measurements
+            fast = bool(measured) and measured[0].low > self.settings.threshold
+            status = Status.FAST if fast else Status.RIGHT
+        except Rejected as rejected:
+            status, reasons, detail = rejected.status, (rejected.reason,), rejected.detail
+            progress.notes.extend(rejected.notes)
+            progress.agreed = progress.agreed and status in _TIMING_FAILURES
+        except ProblemError as error:
+            status, reasons = Status.BAD_PROBLEM, (str(error).splitlines()[0],)
+            detail = str(error)
+        problem, solution = pair.problem, pair.solution
+        return Verdict(
+            level=problem.level,
+            number=problem.number,
+            problem=problem.name,
+            entrant=solution.entrant,
+            solution=str(solution.path),
+            sample=solution.sample,
+            status=status,
+            agreed=progress.agreed,
+            reasons=reasons,
+            detail=detail,
+            notes=tuple(progress.notes),
+            measurements=progress.measurements,
+            rounds=progress.rounds,
+            device=self.device_name,
+            device_uuid=self.device_uuid,
+            size=self.size,
+            dtype=self.settings.dtype,
+            walls=progress.walls,
+            build_s=extension.seconds,
+            build_cached=extension.cached,
+            judge_s=time.monotonic() - start,
+            log=str(extension.log),
+        )
+
+    def _judge(self, pair: Pair, extension: Extension, progress: Progress) -> None:
+        bench = self._bench_for(pair)
+        progress.notes.extend(bench.prepared.notes)
+        contender = bench.start_runner(
+            pair.solution.path,
+            pair.solution.entry,
+            trusted=False,
+            extension=str(extension.folder),
+        )
+        progress.walls = contender.child.walls
+        progress.missing_walls = contender.child.missing_walls
+        progress.notes.extend(contender.notes)
+        try:
+            trial = HostTrial(bench, contender)
+            try:
+                self._agree(trial, bench, progress)
+                if not self.settings.correctness_only:
+                    progress.measurements = (race(trial, self.settings),)
+            finally:
+                trial.close()
+        finally:
+            contender.close()
+
+    def _agree(self, trial: HostTrial, bench: Bench, progress: Progress) -> None:
+        for number in range(self.settings.seeds):
+            try:
+                trial.agree(PLAIN)
+            except Rejected as rejected:
+                raise self._named(rejected, number, trial) from None
+            progress.rounds += 1
+        for family in bench.prepared.families:
+            try:
+                trial.agree(family)
+            except Rejected as rejected:
+                if bench.prepared.native or self.settings.strict:
+                    raise
+                progress.notes.append(f"finding: {rejected.reason}")
+        progress.agreed = True
+
+    def _named(self, rejected: Rejected, number: int, trial: HostTrial) -> Rejected:
+        """Say in which round it was; tell what is always wrong from what is sometimes."""
+        reason = f"round {number + 1} of {self.settings.seeds}: {rejected.reason}"
+        status = rejected.status
+        if status is Status.WRONG_VALUE and (number > 0 or self._agrees_now(trial)):
+            status = Status.UNSTABLE
+            reason += "; other rounds agreed"
+        return Rejected(status, reason, rejected.detail, rejected.notes)
+
+    @staticmethod
+    def _agrees_now(trial: HostTrial) -> bool:
+        try:
+            trial.agree(PLAIN)
+        except Rejected:
+            return False
+        return True
+
+    def _bench_for(self, pair: Pair) -> Bench:
+        if self._bench is not None and self._bench.problem == pair.problem:
+            return self._bench
+        self.discard_bench()
+        self.warm_up()
+        assert self._server is not None
+        self._bench = Bench(self._server, pair.problem, self.settings, self.device, self.size)
+        return self._bench
+
+    def discard_bench(self) -> None:
+        """End the processes of the last problem: the next pair starts from nothing."""
+        if self._bench is not None:
+            self._bench.close()
+            self._bench = None
+
+    def close(self) -> None:
+        """End every process."""
+        self.discard_bench()
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+
+

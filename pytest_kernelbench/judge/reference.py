@@ -1,0 +1,142 @@
+"""The problem's own program at one size: inputs from seeds, expected outputs in its dtype and in float64."""
+
+from __future__ import annotations
+
+import copy
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode  # no public way to count operators
+
+from pytest_kernelbench.errors import ProblemError
+from pytest_kernelbench.judge import families
+from pytest_kernelbench.judge.inside import forms
+from pytest_kernelbench.judge.inside.loading import pin_precision
+from pytest_kernelbench.judge.program import Program, load_program, seed_everything, sizes
+from pytest_kernelbench.settings import DTYPES
+
+if TYPE_CHECKING:
+    from pytest_kernelbench.judge.questions import Prepare
+
+
+class Reference:
+    """A problem loaded as ``order`` says. Raises ``ProblemError`` where its own file fails."""
+
+    def __init__(self, order: Prepare) -> None:
+        path = Path(order.path)
+        declared = dict(sizes(load_program(path)))
+        if order.size not in declared and order.size != "smoke":
+            names = ", ".join(declared)
+            raise ProblemError(f"{path} has no size called {order.size}; it has: {names}")
+        # A foreign problem file declares no small size: it is judged as it is.
+        self.overrides = declared.get(order.size, {})
+        self.program: Program = load_program(path, self.overrides)
+        self.device = torch.device(order.device)
+        self.dtype: torch.dtype = getattr(torch, DTYPES[order.dtype])
+        self.seed = order.seed
+        self.tf32 = order.tf32
+        pin_precision(tf32=order.tf32)
+        cast = None if order.dtype == "fp32" else self.dtype
+        self._cast = cast
+        self.model = self.program.make_model(order.seed, self.device, cast)
+        self._double: torch.nn.Module | None = None
+
+    def init_inputs(self) -> list[Any]:
+        """The constructor's arguments, on the CPU."""
+        return self.program.make_init_inputs(self.seed, self.device)
+
+    def inputs(self, seed: int, family: str) -> list[Any]:
+        """The arguments of ``forward`` that ``seed`` draws."""
+        arguments = self.program.make_inputs(seed, self.device, self._cast)
+        return families.transformed(arguments, family)
+
+    def forward(
+        self, arguments: list[Any], rng: int | None, *, double: bool = False
+    ) -> tuple[str, list[torch.Tensor]]:
+        """``(structure, tensors)`` of one forward without gradients."""
+        pin_precision(tf32=self.tf32)
+        model = self._in_double() if double else self.model
+        if rng is not None:
+            torch.manual_seed(rng)
+        try:
+            with torch.no_grad():
+                structure, tensors = forms.flatten(model(*arguments))
+        except torch.OutOfMemoryError:
+            raise
+        except Exception as error:
+            path = self.program.path
+            raise ProblemError(f"{path}: forward() raised {type(error).__name__}: {error}") from error
+        return structure, [forms.plain(tensor) for tensor in tensors]
+
+    def _in_double(self) -> torch.nn.Module:
+        if self._double is None:
+            self._double = copy.deepcopy(self.model).double()
+        return self._double
+
+    def draws_random(self, arguments: list[Any]) -> bool:
+        """Whether ``forward`` draws random numbers (dropout, noise)."""
+        before = self._generator_state()
+        self.forward(arguments, None)
+        return not torch.equal(before, self._generator_state())
+
+    def _generator_state(self) -> torch.Tensor:
+        if self.device.type == "cuda":
+            return torch.cuda.get_rng_state(self.device)
+        return torch.get_rng_state()
+
+    def mutates(self, arguments: list[Any], rng: int | None) -> bool:
+        """Whether ``forward`` changes its own inputs."""
+        _, before = forms.flatten(arguments)
+        copies = [tensor.clone() for tensor in before]
+        self.forward(arguments, rng)
+        return not all(torch.equal(a, b) for a, b in zip(before, copies, strict=True))
+
+    def forward_us(self, arguments: list[Any], rng: int | None) -> float:
+        """About how long one forward takes, by a few calls and the wall clock: for planning only."""
+        times = []
+        for _ in range(3):
+            self._synchronize()
+            start = time.perf_counter()
+            self.forward(arguments, rng)
+            self._synchronize()
+            times.append(time.perf_counter() - start)
+            if times[-1] > 1.0:
+                break
+        return min(times) * 1e6
+
+    def _synchronize(self) -> None:
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+
+    def launches(self, arguments: list[Any], rng: int | None) -> int:
+        """How many operators one forward runs."""
+        with _Counter() as counter:
+            self.forward(arguments, rng)
+        return counter.count
+
+    def restore(self) -> None:
+        """Construct the model anew: forwards of the planning phase may have moved its buffers."""
+        seed_everything(self.seed)
+        self.model = self.program.make_model(self.seed, self.device, self._cast)
+        self._double = None
+
+
+class _Counter(TorchDispatchMode):
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.count += 1
+        return func(*args, **(kwargs or {}))
+
+
+def finite(tensors: list[torch.Tensor]) -> bool:
+    """Whether no float among ``tensors`` is NaN or infinite."""
+    return all(
+        bool(tensor.isfinite().all())
+        for tensor in tensors
+        if tensor.is_floating_point() or tensor.is_complex()
+    )

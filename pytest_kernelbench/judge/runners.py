@@ -1,0 +1,114 @@
+"""The referee's handle on a runner: every answer is a message of the wire, or the solution is rejected."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pytest_kernelbench.errors import MachineError, ProblemError
+from pytest_kernelbench.judge import wire
+from pytest_kernelbench.judge.rejection import Rejected
+from pytest_kernelbench.sandbox.channel import Closed, Garbled, Silent
+from pytest_kernelbench.verdict import Status
+
+if TYPE_CHECKING:
+    from pytest_kernelbench.sandbox.client import Child
+
+Answer = TypeVar("Answer", bound=wire.Message)
+
+ENTRY = "pytest_kernelbench.judge.inside.runner:main"
+MESSAGE_LIMIT_BYTES = 4 << 20
+_DEATH_PATIENCE_S = 3.0
+
+
+class Runner:
+    """A process that holds one model: the contender (untrusted) or the baseline (trusted)."""
+
+    def __init__(self, child: Child, timeout_s: float, *, trusted: bool) -> None:
+        self.child = child
+        self.timeout_s = timeout_s
+        self.trusted = trusted
+        self.notes: tuple[str, ...] = ()
+
+    def ask(
+        self, message: wire.Message, kind: type[Answer], fds: tuple[int, ...] = (), doing: str = ""
+    ) -> Answer:
+        """Send a message and wait for its answer; anything but ``kind`` ends the pair."""
+        try:
+            self.child.channel.send(message, fds)
+        except Closed:
+            self.died(doing)
+        return self.hear(kind, doing)
+
+    def hear(self, kind: type[Answer], doing: str = "") -> Answer:
+        """Wait for an answer of ``kind``."""
+        try:
+            answer, stray = self.child.channel.receive(self.timeout_s)
+        except Silent:
+            self._reject(Status.TIMED_OUT, f"gave no answer within {self.timeout_s:g} s {doing}".rstrip())
+        except Closed:
+            self.died(doing)
+        except Garbled as error:
+            self._reject(Status.CRASHED, f"wrote what is no message on the judge's channel: {error}")
+        if stray:
+            self._reject(Status.CRASHED, "sent descriptors over the judge's channel")
+        if isinstance(answer, wire.Failed):
+            self._failed(answer, doing)
+        if not isinstance(answer, kind):
+            self._reject(Status.CRASHED, f"answered {type(answer).__name__} out of turn")
+        return answer
+
+    def died(self, doing: str = "") -> Any:
+        """The process is gone: say how."""
+        status = self.child.ended(_DEATH_PATIENCE_S)
+        tail = self.child.log_tail()
+        if status is None:
+            self._reject(Status.CRASHED, f"closed the judge's channel {doing}".rstrip(), tail)
+        number = status & 0x7F
+        if number == signal.SIGKILL:
+            reason = f"was killed by the kernel {doing}".rstrip() + " (out of memory, or a limit)"
+            self._reject(Status.OUT_OF_MEMORY, reason, tail)
+        if number:
+            with contextlib.suppress(ValueError):
+                name = signal.Signals(number).name
+                self._reject(Status.CRASHED, f"died of {name} {doing}".rstrip(), tail)
+            self._reject(Status.CRASHED, f"died of signal {number} {doing}".rstrip(), tail)
+        code = status >> 8
+        self._reject(Status.CRASHED, f"left with exit status {code} {doing}".rstrip(), tail)
+
+    def _failed(self, failed: wire.Failed, doing: str) -> None:
+        headline = failed.text.strip().splitlines()[-1] if failed.text.strip() else failed.error
+        if failed.out_of_memory:
+            self._reject(Status.OUT_OF_MEMORY, f"ran out of memory {doing}: {headline}", failed.text)
+        if failed.device_error:
+            self._reject(Status.CRASHED, f"device error {doing}: {headline}", failed.text)
+        if failed.stage in ("import", "entry"):
+            reason = headline
+            if failed.missing_module:
+                reason = f"needs the module {failed.missing_module}, which is not installed here"
+                self._reject(Status.SKIPPED, reason, failed.text)
+            self._reject(Status.NOT_BUILT, reason, failed.text)
+        self._reject(Status.RAISED, f"raised {doing}: {headline}", failed.text)
+
+    def _reject(self, status: Status, reason: str, detail: str = "") -> Any:
+        reason = " ".join(reason.split())
+        if not self.trusted:
+            raise Rejected(status, reason[:2000], detail[-16_000:])
+        if status in (Status.RAISED, Status.NOT_BUILT, Status.OUT_OF_MEMORY, Status.SKIPPED):
+            raise ProblemError(f"the reference itself {reason}\n{detail}".strip())
+        raise MachineError(f"the baseline's process {reason}\n{detail}".strip())
+
+    def close(self) -> None:
+        """End the process with all its descendants."""
+        self.child.kill()
+
+    def leftovers(self) -> int:
+        """How many processes it has started that still live."""
+        return max(0, len(self.child.processes()) - 2)
+
+
+def wait_a_moment(seconds: float) -> None:
+    """Give late work the time to show itself."""
+    time.sleep(seconds)

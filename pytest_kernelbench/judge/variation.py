@@ -1,0 +1,30 @@
+"""How the keyed generator may vary an input without leaving the problem's domain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
+
+SCALE, SYMMETRIC, PICK = "scale", "symmetric", "pick"
+_FEW = 16
+_SAMPLE = 4096
+
+
+def mode_of(tensor: torch.Tensor) -> str:
+    """``scale``: each element by a random factor; ``symmetric``: the same factor for (i, j) and (j, i);
+    ``pick``: row by row from several draws, where elements are no free real numbers (integers, masks, labels stored
+    as floats, rows that sum to one)."""
+    if not tensor.is_floating_point() or tensor.numel() == 0:
+        return PICK
+    sample = tensor.flatten()[:_SAMPLE]
+    if sample.numel() > _FEW and sample.unique().numel() <= _FEW:
+        return PICK
+    if tensor.dim() >= 2:
+        if tensor.shape[-1] == tensor.shape[-2] and bool((tensor == tensor.mT).all()):
+            return SYMMETRIC
+        rows = tensor.reshape(-1, tensor.shape[-1])[:64].double().sum(dim=1)
+        if tensor.shape[-1] > 1 and bool(((rows - 1).abs() < 1e-3).all()):
+            return PICK
+    return SCALE

@@ -1,0 +1,215 @@
+"""Every message between referee, oracle and runners (baseline and contender): fixed schemas of plain values.
+
+What comes from a contender is one of ``FromRunner``, decoded by type, bounded in size, and never unpickled.
+``bytes`` fields called ``pickled`` travel only *towards* a contender: they are made by the oracle.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Message(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """Base of all messages."""
+
+
+# --- tensors as numbers ---------------------------------------------------------------------------------------
+
+
+class Span(Message, frozen=True):
+    """A contiguous tensor at ``offset`` of a shared memory."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    offset: int
+    size_bytes: int
+
+
+class Leaf(Message, frozen=True):
+    """A tensor somewhere in a runner: what ``forward`` returned."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    pointer: int
+    device: str
+    exact_type: bool
+    """``type(x) is torch.Tensor``: a subclass could answer differently to every question."""
+
+
+class Named(Message, frozen=True):
+    """A parameter or buffer of a model."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+
+
+# --- referee to runner ----------------------------------------------------------------------------------------
+
+
+class Construct(Message, frozen=True):
+    """Import ``source`` and construct ``entry`` under ``seed``; answered by ``Ready`` or ``Failed``."""
+
+    source: str
+    entry: str
+    pickled_init: bytes
+    overrides: dict[str, int | float | str | bool | list[int]]
+    """Module constants to set after import (problems only)."""
+    seed: int
+    device: str
+    dtype: str
+    construct_on_device: bool
+    extension: str
+    """Folder with the built extension modules, or empty."""
+    tf32: bool
+    threads: int
+    trusted: bool
+    """Whether ``source`` is the problem's own file: then failures speak of the problem."""
+
+
+class Adopt(Message, frozen=True):
+    """Compare the model's state with the reference's (one descriptor follows); copy by name where it differs."""
+
+    names: tuple[str, ...]
+    spans: tuple[Span, ...]
+    size_bytes: int
+
+
+class Call(Message, frozen=True):
+    """Call ``forward`` once on inputs in shared memory (one descriptor follows). CPU only."""
+
+    pickled_layout: bytes
+    spans: tuple[Span, ...]
+    size_bytes: int
+    rng: int | None
+    """Seed to set before the forward, where the reference draws random numbers."""
+    null: bool = False
+    """Return prepared memory in place of calling ``forward``: what the protocol itself costs."""
+
+
+class Outline(Message, frozen=True):
+    """Shapes and dtypes that a null call returns; answered by ``Done``."""
+
+    leaves: tuple[Span, ...]
+
+
+# --- runner to referee ----------------------------------------------------------------------------------------
+
+
+class Ready(Message, frozen=True):
+    """The model is constructed."""
+
+    state: tuple[Named, ...]
+    seconds: float
+
+
+class Adopted(Message, frozen=True):
+    """Which entries of the state were copied from the reference because their values differed."""
+
+    copied: tuple[str, ...]
+    unmatched: tuple[str, ...]
+
+
+class Returned(Message, frozen=True):
+    """``forward`` came back. The tensors stay where they are until the next message."""
+
+    structure: str
+    leaves: tuple[Leaf, ...]
+    inputs_at: int
+    """Address of the inputs' memory in the runner (0 on a device)."""
+
+
+class Done(Message, frozen=True):
+    """Nothing more to say."""
+
+
+class Failed(Message, frozen=True):
+    """The runner's code raised. ``text`` is the traceback of the file's own frames, cut to 16 KiB."""
+
+    stage: str
+    """``import``, ``entry``, ``construct``, ``forward`` or ``output``."""
+    error: str
+    """The exception's type."""
+    text: str
+    missing_module: str = ""
+    out_of_memory: bool = False
+    device_error: bool = False
+    """A CUDA error: the process is not to be used again."""
+
+
+class Batched(Message, frozen=True):
+    """A batch is over: the outputs' forms, and device events around each forward (microseconds) if asked for."""
+
+    structure: str
+    leaves: tuple[Leaf, ...]
+    odd: int
+    """How many calls returned another form than the first."""
+    events_us: tuple[float, ...]
+
+
+FromRunner = Ready | Adopted | Returned | Done | Failed | Batched
+"""All that a contender can say."""
+
+
+# --- referee to runner: the device ----------------------------------------------------------------------------
+
+
+class Attach(Message, frozen=True):
+    """Map the control block (descriptor 1) and load the protocol's kernels; answered by ``Done``."""
+
+    cubin: bytes
+    control_bytes: int
+    flush_bytes: int
+
+
+class Arena(Message, frozen=True):
+    """Map device memory that the oracle shares (one descriptor); answered by ``Done``."""
+
+    size_bytes: int
+
+
+class Base(Message, frozen=True):
+    """Make room for base inputs; ``modes`` say how the keyed generator varies each. Answered by ``Done``."""
+
+    pickled_layout: bytes
+    spans: tuple[Span, ...]
+    modes: tuple[str, ...]
+
+
+class Piece(Message, frozen=True):
+    """Bytes ``[offset, offset + size)`` of base input ``tensor`` lie in the arena now; answered by ``Done``."""
+
+    tensor: int
+    variant: int
+    offset: int
+    size_bytes: int
+
+
+class Release(Message, frozen=True):
+    """Forget base inputs, kept outputs and cached memory; answered by ``Done``."""
+
+
+class Batch(Message, frozen=True):
+    """Enqueue ``calls`` hash-chained calls that wait for the key; answered by ``Batched``."""
+
+    number: int
+    calls: int
+    rngs: tuple[int, ...]
+    """A seed a call, or empty where the reference draws no random numbers."""
+    events: bool
+    null: bool
+
+
+class Reveal(Message, frozen=True):
+    """Copy bytes of one kept output into the arena; answered by ``Done``."""
+
+    call: int
+    leaf: int
+    offset: int
+    size_bytes: int
+
+
+ToRunner = (
+    Construct | Adopt | Call | Outline | Attach | Arena | Base | Piece | Release | Batch | Reveal
+)

@@ -1,0 +1,129 @@
+"""Length-prefixed, typed messages over a Unix socket, with descriptors beside them.
+
+The reader names the types it accepts; anything else (a wrong tag, a short frame, a frame over the limit) is a
+``Garbled`` channel. Nothing is unpickled: msgpack decodes to numbers, strings, bytes and the named structs.
+"""
+
+from __future__ import annotations
+
+import array
+import os
+import select
+import socket
+import struct
+import time
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+HEADER = struct.Struct("<I")
+MAX_FDS = 8
+
+Message = TypeVar("Message")
+
+
+class ChannelError(Exception):
+    """The other side cannot be talked to any more."""
+
+
+class Closed(ChannelError):
+    """The other side closed its end (usually: its process died)."""
+
+
+class Silent(ChannelError):
+    """Nothing came before the deadline."""
+
+
+class Garbled(ChannelError):
+    """What came is no message: forged, cut short, or over the limit."""
+
+
+class Channel(Generic[Message]):
+    """One end of a socket pair.
+
+    ``accepts`` is the type (a union of tagged structs) of what may come in; ``limit_bytes`` bounds one message.
+    """
+
+    def __init__(self, sock: socket.socket, accepts: Any, limit_bytes: int = 16 << 20) -> None:
+        self.socket = sock
+        self.limit_bytes = limit_bytes
+        self._decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(accepts)
+        self._encoder = msgspec.msgpack.Encoder()
+        self._poller = select.poll()
+        self._poller.register(sock, select.POLLIN)
+
+    def send(self, message: msgspec.Struct, fds: tuple[int, ...] = ()) -> None:
+        """Send one message; ``fds`` are duplicated into the other process."""
+        body = self._encoder.encode(message)
+        frame = HEADER.pack(len(body)) + body
+        try:
+            if fds:
+                sent = socket.send_fds(self.socket, [frame], list(fds))
+                if sent < len(frame):
+                    self.socket.sendall(frame[sent:])
+            else:
+                self.socket.sendall(frame)
+        except (BrokenPipeError, ConnectionResetError) as error:
+            raise Closed(str(error)) from None
+
+    def receive(self, timeout_s: float | None = None) -> tuple[Message, tuple[int, ...]]:
+        """The next message and the descriptors that came with it (the caller's to close)."""
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        head, fds = self._take(HEADER.size, deadline, with_fds=True)
+        (length,) = HEADER.unpack(head)
+        if length > self.limit_bytes:
+            raise Garbled(f"a message of {length} bytes is over the limit of {self.limit_bytes}")
+        body, more = self._take(length, deadline, with_fds=True)
+        try:
+            return self._decoder.decode(body), fds + more
+        except msgspec.DecodeError as error:
+            close_all(fds + more)
+            raise Garbled(f"not a message of this protocol: {error}") from None
+
+    def close(self) -> None:
+        """Close this end."""
+        self.socket.close()
+
+    def _take(
+        self, size: int, deadline: float | None, *, with_fds: bool
+    ) -> tuple[bytes, tuple[int, ...]]:
+        data = bytearray()
+        fds: tuple[int, ...] = ()
+        while len(data) < size:
+            self._wait(deadline)
+            try:
+                if with_fds:
+                    piece, got = _receive_fds(self.socket, size - len(data))
+                    fds += got
+                else:
+                    piece = self.socket.recv(size - len(data))
+            except ConnectionResetError as error:
+                raise Closed(str(error)) from None
+            if not piece:
+                raise Closed("the other side closed the channel")
+            data += piece
+        return bytes(data), fds
+
+    def _wait(self, deadline: float | None) -> None:
+        if deadline is None:
+            self._poller.poll()
+            return
+        left_s = deadline - time.monotonic()
+        if left_s <= 0 or not self._poller.poll(left_s * 1000):
+            raise Silent("no answer before the deadline")
+
+
+def _receive_fds(sock: socket.socket, size: int) -> tuple[bytes, tuple[int, ...]]:
+    room = socket.CMSG_SPACE(MAX_FDS * array.array("i").itemsize)
+    piece, ancillary, _, _ = sock.recvmsg(size, room, socket.MSG_CMSG_CLOEXEC)
+    found = array.array("i")
+    for level, kind, data in ancillary:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            found.frombytes(data[: len(data) - len(data) % found.itemsize])
+    return piece, tuple(found)
+
+
+def close_all(fds: tuple[int, ...]) -> None:
+    """Close descriptors that came with a message."""
+    for fd in fds:
+        os.close(fd)

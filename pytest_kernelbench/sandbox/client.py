@@ -1,0 +1,224 @@
+"""The referee's handle on the fork server and on each child."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from pytest_kernelbench.errors import SandboxError
+from pytest_kernelbench.sandbox.channel import Channel
+from pytest_kernelbench.sandbox.plan import Born, FromServer, Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_PASSED_ON = (
+    "PATH", "LD_LIBRARY_PATH", "LANG", "LC_", "TZ", "OMP_", "MKL_", "KMP_", "OPENBLAS_", "GOMP_",
+    "CUDA_", "NVIDIA_", "TORCH_", "TRITON_", "MAX_JOBS", "CC", "CXX", "HIP_", "ROCR_", "ROCM_",
+    "PYTORCH_", "THUNDERKITTENS_ROOT", "CUTLASS_",
+)  # fmt: skip
+_START_TIMEOUT_S = 120.0
+_STATUS = struct.Struct("<i")
+_BOOT = (
+    "import sys, json; paths, fd, preload = json.loads(sys.argv[1]);"
+    "sys.path[:0] = [p for p in paths[0] if p not in sys.path];"
+    "sys.path += [p for p in paths[1] if p not in sys.path];"
+    "from pytest_kernelbench.sandbox.server import serve; serve(fd, preload)"
+)
+
+
+class ForkServer:
+    """A warm process that children are forked from. Use as a context manager, or ``close`` it."""
+
+    def __init__(self, preload: Iterable[str] = ()) -> None:
+        ours, theirs = socket.socketpair()
+        arguments = json.dumps([_import_paths(), theirs.fileno(), list(preload)])
+        environment = {
+            name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)
+        }
+        self._log = tempfile.TemporaryFile()
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-c", _BOOT, arguments],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            cwd="/",
+        )
+        theirs.close()
+        self._channel: Channel[FromServer] = Channel(ours, FromServer)
+        self._ready = False
+
+    def _await_ready(self) -> None:
+        if self._ready:
+            return
+        sock = self._channel.socket
+        sock.settimeout(_START_TIMEOUT_S)
+        try:
+            hello = sock.recv(1)
+        except TimeoutError:
+            hello = b""
+        sock.settimeout(None)
+        if not hello:
+            self._log.seek(0)
+            said = self._log.read().decode(errors="replace").strip()
+            self.close()
+            raise SandboxError(f"the fork server did not start; it said: {said[-2000:] or '(nothing)'}")
+        self._ready = True
+
+    def spawn(self, plan: Plan, accepts: Any, limit_bytes: int = 16 << 20) -> Child:
+        """Fork a child; ``accepts`` is the type of the messages it may send. Raises ``SandboxError``."""
+        self._await_ready()
+        Path(plan.scratch).mkdir(parents=True, exist_ok=True)
+        ours, theirs = socket.socketpair()
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        status_r, status_w = os.pipe()
+        log = tempfile.TemporaryFile(buffering=0)
+        try:
+            self._channel.send(plan, (theirs.fileno(), status_w, log.fileno()))
+            answer, _ = self._channel.receive(_START_TIMEOUT_S)
+        finally:
+            theirs.close()
+            os.close(status_w)
+        if not isinstance(answer, Born):
+            os.close(status_r)
+            ours.close()
+            raise SandboxError(f"a child process for {plan.entry} could not start: {answer.reason}")
+        pid = _hear_who(ours)
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
+        return Child(answer, pid, Channel(ours, accepts, limit_bytes), status_r, log)
+
+    def close(self) -> None:
+        """End the server; children that are still there die with it."""
+        self._channel.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(2)
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+        self._log.close()
+
+    def __enter__(self) -> ForkServer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _import_paths() -> tuple[list[str], list[str]]:
+    """Where packages are imported from: first what came before site-packages, last our own package.
+
+    Folders that pytest itself put in front of ``sys.path`` are left out: a ``torch.py`` beside a solution
+    must not be taken for torch.
+    """
+    wanted = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    site = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
+    package = str(Path(__file__).resolve().parents[2])
+    return [os.path.abspath(path) for path in wanted], [*site, package]
+
+
+def _hear_who(sock: socket.socket) -> int:
+    sock.settimeout(_START_TIMEOUT_S)
+    _, ancillary, _, _ = sock.recvmsg(1, socket.CMSG_SPACE(12))
+    sock.settimeout(None)
+    for level, kind, data in ancillary:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:
+            pid: int = struct.unpack("3i", data[:12])[0]
+            return pid
+    raise SandboxError("a child process ended before it could say who it is")
+
+
+class Child:
+    """A process below the fork server, with everything that it starts."""
+
+    def __init__(
+        self, born: Born, pid: int, channel: Channel[Any], status_fd: int, log: Any
+    ) -> None:
+        self.pid = pid
+        self.init_pid = born.pid
+        self.walls = born.walls
+        self.missing_walls = born.missing
+        self.channel = channel
+        self._status_fd = status_fd
+        self._log = log
+        self._status: int | None = None
+
+    def log_tail(self, size_bytes: int = 4000) -> str:
+        """The end of what it printed."""
+        end = self._log.seek(0, os.SEEK_END)
+        self._log.seek(max(0, end - size_bytes))
+        text: str = self._log.read(size_bytes).decode(errors="replace")
+        return text.strip()
+
+    def save_log(self, path: Path) -> None:
+        """Keep everything it printed (at most 64 MiB) in a file."""
+        self._log.seek(0)
+        with path.open("wb") as file:
+            shutil.copyfileobj(self._log, file, 64 << 20)
+
+    def ended(self, wait_s: float = 0.0) -> int | None:
+        """The raw wait status if it ended by itself within ``wait_s`` seconds, else None."""
+        if self._status is None:
+            deadline = time.monotonic() + wait_s
+            os.set_blocking(self._status_fd, False)
+            while True:
+                with contextlib.suppress(BlockingIOError):
+                    data = os.read(self._status_fd, _STATUS.size)
+                    if len(data) == _STATUS.size:
+                        (self._status,) = _STATUS.unpack(data)
+                    break
+                if time.monotonic() >= deadline:
+                    break
+                time.sleep(0.001)
+        return self._status
+
+    def processes(self) -> list[psutil.Process]:
+        """Everything alive below (and with) its init."""
+        try:
+            init = psutil.Process(self.init_pid)
+            return [init, *init.children(recursive=True)]
+        except psutil.NoSuchProcess:
+            return []
+
+    def stop(self) -> None:
+        """Freeze it and all its descendants (SIGSTOP)."""
+        self._signal_below(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let it and all its descendants go on (SIGCONT)."""
+        self._signal_below(signal.SIGCONT)
+
+    def kill(self) -> None:
+        """End it with all its descendants, and wait until they are gone."""
+        for _ in range(50):
+            alive = [process for process in self.processes() if process.is_running()]
+            if not alive:
+                break
+            for process in reversed(alive):
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.kill()
+            psutil.wait_procs(alive, timeout=0.2)
+        self.channel.close()
+        with contextlib.suppress(OSError):
+            os.close(self._status_fd)
+        self._log.close()
+
+    def _signal_below(self, number: int) -> None:
+        for process in self.processes():
+            if process.pid != self.init_pid:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.send_signal(number)

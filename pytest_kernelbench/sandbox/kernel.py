@@ -1,0 +1,118 @@
+"""The system calls that Python has no name for. Each raises ``OSError`` with the kernel's own reason."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWIPC = 0x08000000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
+_PR_CAPBSET_DROP = 24
+_PR_SET_CHILD_SUBREAPER = 36
+_PR_SET_NO_NEW_PRIVS = 38
+_MS_REC_PRIVATE = 0x4000 | 0x40000
+_MS_NOSUID_NODEV_NOEXEC = 2 | 4 | 8
+_CAPABILITY_VERSION_3 = 0x20080522
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _check(result: int) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return result
+
+
+def unshare(flags: int) -> None:
+    """Leave the namespaces named by ``flags``."""
+    _check(_libc.unshare(flags))
+
+
+def mount_own_proc() -> None:
+    """Mount a /proc of this pid namespace, seen by this mount namespace alone."""
+    _check(_libc.mount(None, b"/", None, _MS_REC_PRIVATE, None))
+    _check(_libc.mount(b"proc", b"/proc", b"proc", _MS_NOSUID_NODEV_NOEXEC, None))
+
+
+def die_with_parent(signal_number: int) -> None:
+    """Have the kernel send ``signal_number`` to this process when its parent dies."""
+    _check(_libc.prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0))
+
+
+def adopt_orphans() -> None:
+    """Become the parent of orphaned descendants, so that a double fork cannot slip away."""
+    _check(_libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+
+
+def forbid_new_privileges() -> None:
+    """No execve from here on can gain rights."""
+    _check(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+
+
+def hide_memory() -> None:
+    """Keep other processes of the same user from reading this one's memory."""
+    _check(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0))
+
+
+def drop_capabilities() -> None:
+    """Empty the bounding set and every capability set of this process."""
+    number = 0
+    while _libc.prctl(_PR_CAPBSET_DROP, number, 0, 0, 0) == 0:
+        number += 1
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
+    data = (ctypes.c_uint32 * 6)()
+    _check(_libc.capset(header, data))
+
+
+class _Span(ctypes.Structure):
+    _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
+
+
+_MOST_AT_ONCE = 1 << 30
+
+
+def read_memory(pid: int, address: int, into: int, size: int) -> None:
+    """Copy ``size`` bytes at ``address`` of process ``pid`` to our address ``into``.
+
+    Raises ``OSError``: EFAULT where the other side has no readable memory, EPERM where the kernel forbids it.
+    """
+    done = 0
+    while done < size:
+        length = min(_MOST_AT_ONCE, size - done)
+        local = _Span(into + done, length)
+        remote = _Span(address + done, length)
+        got = _libc.process_vm_readv(
+            pid, ctypes.byref(local), ctypes.c_ulong(1), ctypes.byref(remote), ctypes.c_ulong(1), ctypes.c_ulong(0)
+        )
+        if _check(got) == 0:
+            raise OSError(14, "no readable memory at that address")
+        done += got
+
+
+_libc.process_vm_readv.restype = ctypes.c_ssize_t
+
+
+def equal_memory(first: int, second: int, size: int) -> bool:
+    """Whether two spans of our own memory hold the same bytes."""
+    return bool(
+        _libc.memcmp(ctypes.c_void_p(first), ctypes.c_void_p(second), ctypes.c_size_t(size)) == 0
+    )
+
+
+_LANDLOCK = {"x86_64": (444, 445, 446), "aarch64": (444, 445, 446)}
+
+
+def landlock_call(which: int, *arguments: object) -> int:
+    """Landlock's system calls: 0 create a ruleset, 1 add a rule, 2 restrict this process."""
+    numbers = _LANDLOCK.get(platform.machine())
+    if numbers is None:
+        raise OSError(38, f"no Landlock numbers known for {platform.machine()}")
+    return _check(int(_libc.syscall(numbers[which], *arguments)))

@@ -1,0 +1,48 @@
+"""What a child process shall be: the request a fork server answers, and what it says back."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """One child. ``entry`` is ``module:function``, called with the child's channel socket."""
+
+    entry: str
+    scratch: str
+    """Folder of the child's own, writable: HOME, TMPDIR and every cache lie in it."""
+    readable: tuple[str, ...] = ()
+    """Files and folders it may read beside the interpreter, its packages and the system's."""
+    untrusted: bool = True
+    """Whether the walls are raised. A trusted child (the oracle) only gets a process group of its own."""
+    gpu: bool = False
+    """Whether it sees the device; without, ``CUDA_VISIBLE_DEVICES`` is empty and ``/dev/nvidia*`` closed."""
+    environment: dict[str, str] = {}
+    memory_bytes: int | None = None
+    """Limit of private memory (data segment), where it makes sense: not with CUDA."""
+    file_bytes: int = 4 << 30
+    processes: int = 4096
+
+
+class Born(msgspec.Struct, frozen=True, tag=True):
+    """The child's init process is there (``pid`` as the fork server's namespace counts)."""
+
+    pid: int
+    walls: tuple[str, ...]
+    missing: tuple[str, ...]
+    """``"wall: reason"`` for each wall that the machine could not raise."""
+
+
+class Stillborn(msgspec.Struct, frozen=True, tag=True):
+    """The child could not be made."""
+
+    reason: str
+
+
+class Ended(msgspec.Struct, frozen=True, tag=True):
+    """The child ended by itself, with a raw wait status."""
+
+    status: int
+
+
+FromServer = Born | Stillborn

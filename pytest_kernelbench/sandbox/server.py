@@ -1,0 +1,174 @@
+"""The fork server: a clean process that has torch imported, touches no CUDA, and forks children on request.
+
+Each child has an *init* above it, which adopts orphans, and dies with everything below it:
+
+    referee -> fork server -> keeper -> init (pid 1 of its namespace) -> child
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import socket
+import struct
+import sys
+import time
+import traceback
+from typing import NoReturn
+
+import msgspec
+
+from pytest_kernelbench.sandbox import kernel, walls
+from pytest_kernelbench.sandbox.channel import Channel, Closed, close_all
+from pytest_kernelbench.sandbox.plan import Born, Plan, Stillborn
+
+_STATUS = struct.Struct("<i")
+
+
+def serve(control_fd: int, preload: list[str]) -> None:
+    """Import ``preload``, then fork a child for each ``Plan`` until the referee's end closes.
+
+    Each request comes with three descriptors: the child's socket, a pipe for its wait status, its log file.
+    """
+    kernel.die_with_parent(signal.SIGKILL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the referee's to handle
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers are reaped by the kernel
+    for name in preload:
+        importlib.import_module(name)
+    channel: Channel[Plan] = Channel(socket.socket(fileno=control_fd), Plan)
+    channel.socket.sendall(b"!")
+    while True:
+        try:
+            plan, fds = channel.receive()
+        except Closed:
+            return
+        channel.send(_spawn(plan, fds))
+        close_all(fds)
+
+
+def _spawn(plan: Plan, fds: tuple[int, ...]) -> Born | Stillborn:
+    read_end, write_end = os.pipe()
+    if os.fork() == 0:
+        os.close(read_end)
+        _keeper(plan, fds, write_end)
+    os.close(write_end)
+    with os.fdopen(read_end, "rb") as pipe:
+        answer = pipe.read()
+    if not answer:
+        return Stillborn("the keeper process died before it could start the child")
+    return msgspec.msgpack.decode(answer, type=Born | Stillborn)
+
+
+def _keeper(plan: Plan, fds: tuple[int, ...], answer_fd: int) -> NoReturn:
+    """Leave the namespaces, start init, tell its pid, and live as long as it does."""
+    try:
+        kernel.die_with_parent(signal.SIGKILL)
+        walls.reset_signals()
+        os.setsid()
+        raised = walls.Walls()
+        raised.up.append("own session")
+        if plan.untrusted:
+            walls.raise_outer(raised)
+        sock_fd, status_fd, log_fd = fds
+        walls.close_descriptors({sock_fd, status_fd, log_fd, answer_fd})
+        report_r, report_w = os.pipe()
+        init = os.fork()
+        if init == 0:
+            os.close(report_r)
+            os.close(answer_fd)
+            _init(plan, raised, sock_fd, status_fd, log_fd, report_w)
+        os.close(report_w)
+        with os.fdopen(report_r, "rb") as report:
+            up, missing = msgspec.msgpack.decode(report.read(), type=tuple[list[str], list[str]])
+        _answer(answer_fd, Born(init, tuple(up), tuple(missing)))
+        walls.close_descriptors(set())
+        os.waitpid(init, 0)
+    except BaseException as error:  # noqa: BLE001 - this process must never run the server's code
+        _answer(answer_fd, Stillborn(f"{type(error).__name__}: {error}"))
+    os._exit(0)
+
+
+def _answer(fd: int, answer: Born | Stillborn) -> None:
+    try:
+        os.write(fd, msgspec.msgpack.encode(answer))
+        os.close(fd)
+    except OSError:
+        os._exit(1)  # answered before, or nobody listens: the server sees an empty pipe
+
+
+def _init(
+    plan: Plan, raised: walls.Walls, sock_fd: int, status_fd: int, log_fd: int, report_fd: int
+) -> NoReturn:
+    """Be pid 1: start the child, reap whatever is orphaned, and end all of it when the child ends."""
+    kernel.die_with_parent(signal.SIGKILL)
+    kernel.adopt_orphans()
+    if plan.untrusted and any("namespaces" in name for name in raised.up):
+        walls.raise_proc(raised)
+    child = os.fork()
+    if child == 0:
+        os.close(status_fd)
+        _child(plan, raised, sock_fd, log_fd, report_fd)
+    walls.close_descriptors({status_fd})
+    while True:
+        pid, status = os.waitpid(-1, 0)
+        if pid == child:
+            break
+    _end_descendants()
+    os.write(status_fd, _STATUS.pack(status))
+    os._exit(0)
+
+
+def _end_descendants(patience_s: float = 5.0) -> None:
+    """Kill every process below this one until none is left."""
+    deadline = time.monotonic() + patience_s
+    while time.monotonic() < deadline:
+        children = [int(pid) for pid in _children_of_self()]
+        for pid in children:
+            os.kill(pid, signal.SIGKILL)
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        time.sleep(0.002)
+
+
+def _children_of_self() -> list[str]:
+    with open(f"/proc/self/task/{os.getpid()}/children") as file:
+        return file.read().split()
+
+
+def _child(plan: Plan, raised: walls.Walls, sock_fd: int, log_fd: int, report_fd: int) -> NoReturn:
+    """Become the child: own descriptors, environment and walls; then run the entry."""
+    code = 1
+    try:
+        kernel.die_with_parent(signal.SIGKILL)
+        null = os.open("/dev/null", os.O_RDONLY)
+        os.dup2(null, 0)
+        os.dup2(log_fd, 1)
+        os.dup2(log_fd, 2)
+        walls.close_descriptors({sock_fd, report_fd})
+        environment = walls.own_environment(plan)
+        os.environ.clear()
+        os.environ.update(environment)
+        os.chdir(plan.scratch)
+        if plan.untrusted:
+            walls.raise_inner(raised, plan)
+        else:
+            kernel.hide_memory()
+        os.write(report_fd, msgspec.msgpack.encode((raised.up, raised.missing)))
+        os.close(report_fd)
+        sock = socket.socket(fileno=sock_fd)
+        walls.say_who(sock)
+        module, _, function = plan.entry.partition(":")
+        getattr(importlib.import_module(module), function)(sock)
+        code = 0
+    except SystemExit as error:
+        code = error.code if isinstance(error.code, int) else 0 if error.code is None else 1
+    except BaseException:  # noqa: BLE001 - printed to the child's log; the exit code says the rest
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)

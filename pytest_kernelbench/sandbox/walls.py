@@ -1,0 +1,161 @@
+"""The walls around an untrusted process: each is raised if the kernel allows, and named either way."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import socket
+import struct
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from pytest_kernelbench.sandbox import kernel, landlock
+from pytest_kernelbench.sandbox.plan import Plan
+
+SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc", "/opt", "/proc", "/sys", "/run/nvidia-persistenced")
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+_GPU_DEVICES = ("nvidia*", "dri", "kfd", "shm/nvidia*")
+
+
+class Walls:
+    """Which walls are up and which could not be raised, with the reason."""
+
+    def __init__(self) -> None:
+        self.up: list[str] = []
+        self.missing: list[str] = []
+
+    def raise_(self, name: str, build: Callable[[], None]) -> bool:
+        """Build one wall; a refusal by the kernel is noted, never passed over in silence."""
+        try:
+            build()
+        except OSError as error:
+            self.missing.append(f"{name}: {error.strerror or error}")
+            return False
+        self.up.append(name)
+        return True
+
+
+def raise_outer(walls: Walls) -> None:
+    """Namespaces; the caller must fork afterwards to be inside the new pid namespace."""
+    inner = kernel.CLONE_NEWPID | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWNS
+
+    def leave() -> None:
+        if os.geteuid() == 0:
+            kernel.unshare(inner)
+            return
+        uid, gid = os.geteuid(), os.getegid()
+        kernel.unshare(kernel.CLONE_NEWUSER | inner)
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
+        Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
+
+    walls.raise_("pid, network, ipc and mount namespaces", leave)
+
+
+def raise_proc(walls: Walls) -> None:
+    """A /proc that shows only the processes of the namespace (called inside it)."""
+    walls.raise_("own /proc", kernel.mount_own_proc)
+
+
+def raise_inner(walls: Walls, plan: Plan) -> None:
+    """Limits, capabilities and files: what the process itself gives up, last of all."""
+    kernel.forbid_new_privileges()
+    _limit(plan)
+    walls.up.append("resource limits")
+    walls.raise_("last to survive when memory runs out", _offer_to_oom_killer)
+    walls.raise_("no capabilities", kernel.drop_capabilities)
+    readable, writable = allowed_paths(plan)
+    if landlock.abi():
+        walls.raise_("files (Landlock)", lambda: landlock.restrict(readable, writable))
+    else:
+        walls.missing.append("files (Landlock): not in this kernel")
+
+
+def allowed_paths(plan: Plan) -> tuple[list[Path], list[Path]]:
+    """``(readable, writable)``: the system, the interpreter and its packages; the child's own scratch."""
+    package = Path(__file__).resolve().parents[1]
+    readable = [Path(path) for path in (*SYSTEM, sys.prefix, sys.base_prefix, *plan.readable)]
+    readable.append(package)
+    for entry in (*sys.path, *os.environ.get("LD_LIBRARY_PATH", "").split(":")):
+        path = Path(entry)
+        # The folder an editable install adds holds the whole project: only the package is needed of it.
+        if entry and path.is_absolute() and path.resolve() != package.parent:
+            readable.append(path)
+    for name in ("CUDA_HOME", "CUDA_PATH"):
+        if os.environ.get(name):
+            readable.append(Path(os.environ[name]))
+    writable = [Path(plan.scratch), *(Path(device) for device in DEVICES)]
+    if plan.gpu:
+        for pattern in _GPU_DEVICES:
+            writable.extend(Path("/dev").glob(pattern))
+    return readable, writable
+
+
+def _limit(plan: Plan) -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _lower(resource.RLIMIT_FSIZE, plan.file_bytes)
+    _lower(resource.RLIMIT_NPROC, plan.processes)
+    if plan.memory_bytes is not None:
+        _lower(resource.RLIMIT_DATA, plan.memory_bytes)
+
+
+def _lower(which: int, limit: int) -> None:
+    _, hard = resource.getrlimit(which)
+    if hard != resource.RLIM_INFINITY:
+        limit = min(limit, hard)
+    resource.setrlimit(which, (limit, limit))
+
+
+def _offer_to_oom_killer() -> None:
+    Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+def own_environment(plan: Plan) -> dict[str, str]:
+    """What the child finds in ``os.environ``: the server's, with every private folder inside its scratch."""
+    scratch = Path(plan.scratch)
+    environment = dict(os.environ)
+    for name, folder in PRIVATE_FOLDERS.items():
+        path = scratch / folder
+        path.mkdir(parents=True, exist_ok=True)
+        environment[name] = str(path)
+    if not plan.gpu:
+        environment["CUDA_VISIBLE_DEVICES"] = ""
+    environment.update(plan.environment)
+    return environment
+
+
+PRIVATE_FOLDERS = {
+    "HOME": "home",
+    "TMPDIR": "tmp",
+    "XDG_CACHE_HOME": "home/.cache",
+    "TORCH_EXTENSIONS_DIR": "extensions",
+    "TORCHINDUCTOR_CACHE_DIR": "inductor",
+    "TRITON_CACHE_DIR": "triton",
+    "CUDA_CACHE_PATH": "nv",
+}
+
+
+def close_descriptors(keep: set[int]) -> None:
+    """Close every descriptor but 0, 1, 2 and ``keep``."""
+    low = 3
+    for fd in sorted(keep):
+        if fd >= low:
+            os.closerange(low, fd)
+            low = fd + 1
+    os.closerange(low, os.sysconf("SC_OPEN_MAX") if low < 1 << 16 else low)
+
+
+def say_who(sock: socket.socket) -> None:
+    """Send one byte; the kernel adds our pid as the receiver's namespace counts it."""
+    sock.sendmsg(
+        [b"!"],
+        [(socket.SOL_SOCKET, socket.SCM_CREDENTIALS, struct.pack("3i", os.getpid(), os.getuid(), os.getgid()))],
+    )
+
+
+def reset_signals() -> None:
+    """Undo what the fork server set for itself."""
+    for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
