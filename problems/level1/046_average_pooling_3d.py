@@ -18,7 +18,6 @@ SHAPES = [
     {"BATCH_SIZE": 3, "CHANNELS": 17, "DEPTH": 45, "HEIGHT": 51, "WIDTH": 67},
     {"BATCH_SIZE": 4},
 ]
-DTYPES = ("fp32", "bf16")  # PyTorch's CPU has no float16 version of this operator
 
 
 class Model(nn.Module):
