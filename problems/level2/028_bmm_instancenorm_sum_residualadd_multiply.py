@@ -19,7 +19,7 @@ class Model(nn.Module):
     """(instance_norm(linear(x)) + y) * y; the norm standardises each row."""
 
     def __init__(
-        self, in_features: int, out_features: int, eps: float = 1e-05, momentum: float = 0.1
+        self, in_features: int, out_features: int, eps: float = 1e-5, momentum: float = 0.1
     ) -> None:
         super().__init__()
         self.bmm = nn.Linear(in_features, out_features)

@@ -30,7 +30,7 @@ class Model(nn.Module):
         in_features: int,
         out_features: int,
         scale_shape: tuple[int, ...],
-        eps: float = 1e-05,
+        eps: float = 1e-5,
         momentum: float = 0.1,
     ) -> None:
         super().__init__()

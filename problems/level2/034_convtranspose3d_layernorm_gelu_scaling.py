@@ -18,7 +18,7 @@ KERNEL_SIZE = 4
 STRIDE = 2
 PADDING = 1
 BIAS = True
-EPS = 1e-05
+EPS = 1e-5
 SCALING_FACTOR = 2.0
 
 SMOKE = {"BATCH_SIZE": 2, "IN_CHANNELS": 5, "OUT_CHANNELS": 12, "DEPTH": 5, "HEIGHT": 7, "WIDTH": 6}
@@ -43,7 +43,7 @@ class Model(nn.Module):
         stride: int,
         padding: int,
         bias: bool = True,
-        eps: float = 1e-05,
+        eps: float = 1e-5,
         scaling_factor: float = 1.0,
     ) -> None:
         super().__init__()

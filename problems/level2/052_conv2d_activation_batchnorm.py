@@ -31,7 +31,7 @@ class Model(nn.Module):
         in_channels: int,
         out_channels: int,
         kernel_size: int,
-        eps: float = 1e-05,
+        eps: float = 1e-5,
         momentum: float = 0.1,
     ) -> None:
         super().__init__()

@@ -28,7 +28,7 @@ class Model(nn.Module):
         input_size: int,
         hidden_size: int,
         num_groups: int,
-        eps: float = 1e-05,
+        eps: float = 1e-5,
         negative_slope: float = 0.01,
     ) -> None:
         super().__init__()

@@ -40,7 +40,7 @@ class Model(nn.Module):
         out_channels: int,
         kernel_size: int,
         scale_factor: float,
-        eps: float = 1e-05,
+        eps: float = 1e-5,
         momentum: float = 0.1,
     ) -> None:
         super().__init__()

@@ -10,7 +10,7 @@ from torch import nn
 BATCH_SIZE = 1024
 IN_FEATURES = 8192
 OUT_FEATURES = 8192
-BN_EPS = 1e-05
+BN_EPS = 1e-5
 BN_MOMENTUM = 0.1
 SCALE_SHAPE = (1,)
 
@@ -29,7 +29,7 @@ class Model(nn.Module):
         self,
         in_features: int,
         out_features: int,
-        bn_eps: float = 1e-05,
+        bn_eps: float = 1e-5,
         bn_momentum: float = 0.1,
         scale_shape: tuple[int, ...] = (1,),
     ) -> None:

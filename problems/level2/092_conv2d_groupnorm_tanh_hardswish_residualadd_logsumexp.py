@@ -27,7 +27,7 @@ class Model(nn.Module):
     """logsumexp(y + hardswish(tanh(group_norm(y))), over channels) with y = conv(x)."""
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: int, groups: int, eps: float = 1e-05
+        self, in_channels: int, out_channels: int, kernel_size: int, groups: int, eps: float = 1e-5
     ) -> None:
         super().__init__()
         self.conv = nn.Conv2d(in_channels, out_channels, kernel_size)
