@@ -15,6 +15,8 @@ class Settings:
 
     problem_roots: tuple[Path, ...] = (Path("problems"),)
     cache_dir: Path = Path(".kernelbench")
+    cache_limit_gb: float = 20.0
+    """Built extensions above this are evicted, least recently used first."""
     levels: tuple[int, ...] = ()
     problems: tuple[str, ...] = ()
     """``"1/19"`` each; empty means all."""
@@ -22,7 +24,12 @@ class Settings:
     thresholds: tuple[float, ...] = ()
     """``--kb-p``, in the order given; empty means 1 and no gate."""
     fail_under: float | None = None
+    """``--kb-fail-under F``: the least fast_P on any level."""
+    fail_under_levels: tuple[tuple[int, float], ...] = ()
+    """``--kb-fail-under L:F``: the same for single levels; goes before ``fail_under``."""
     baselines: tuple[str, ...] = ("eager",)
+    baseline_prepare: tuple[tuple[str, str], ...] = ()
+    """``(name, "module:function")`` each; the oracle calls it with the problem's model."""
     device: str = "auto"
     size: str = "auto"
     dtype: str = "fp32"
@@ -42,11 +49,21 @@ class Settings:
     tf32: bool = False
     engine: str = "local"
     json: Path | None = None
+    at_k: tuple[int, ...] = ()
+    """``--kb-at-k``: the k of pass@k and fast_p@k in the summary."""
+    solution_folders: tuple[str, ...] = ("solutions",)
+    """Names of folders that hold nothing but solutions: nothing in them is run by pytest itself."""
 
     @property
     def threshold(self) -> float:
         """The largest ``--kb-p`` given, else 1."""
         return max(self.thresholds, default=1.0)
+
+    @property
+    def required_speedup(self) -> float | None:
+        """What each pair must be shown to exceed; None where nothing is asked of single pairs."""
+        gated = self.fail_under is not None or bool(self.fail_under_levels)
+        return self.threshold if self.thresholds and not gated else None
 
     @property
     def tolerance(self) -> tuple[float, float]:

@@ -1,0 +1,129 @@
+"""Times measured elsewhere, entered into pytest-benchmark, so that its reports show them."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_kernelbench.verdict import Measurement, Verdict
+
+
+class Clock:
+    """A timer that reads what it was set to; a round is the difference of two readings."""
+
+    __name__ = "kernelbench"  # as which pytest-benchmark's JSON shows it
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        """The time that was set, in seconds."""
+        return self.now
+
+
+CLOCK = Clock()
+
+
+class Benchmark(Protocol):
+    """What is used of pytest-benchmark's fixture, which has no types."""
+
+    extra_info: dict[str, Any]
+    pedantic: Callable[..., Any]
+
+
+def enter(benchmark: Benchmark, verdict: Verdict) -> None:
+    """Give ``benchmark`` a round for each turn that the solution was timed."""
+    measured = verdict.measurement
+    if measured is None or not measured.times_us:
+        return
+    benchmark.extra_info.update(extra_info(measured))
+    left = iter(measured.times_us)
+
+    def reset() -> None:
+        # Starting each round at 0 makes the difference exact: no rounding against a large reading.
+        CLOCK.now = 0.0
+
+    def advance() -> None:
+        CLOCK.now = next(left) * 1e-6
+
+    benchmark.pedantic(advance, setup=reset, rounds=len(measured.times_us))
+
+
+def extra_info(measured: Measurement) -> dict[str, Any]:
+    """What pytest-benchmark's JSON says beside the times."""
+    return {
+        "baseline": measured.baseline,
+        "speedup": measured.speedup,
+        "speedup_low": measured.low,
+        "speedup_high": measured.high,
+        "baseline_us": measured.baseline_us,
+    }
+
+
+class Relay:
+    """Under xdist: enters what workers measured into the controller's own session of benchmarks.
+
+    pytest-benchmark leaves its fixture idle in workers: several would disturb each other's clocks,
+    and none reaches the report. Our times were taken one pair at a time and travel on the report.
+    """
+
+    def __init__(self, benchmarks: list[Any]) -> None:
+        self._benchmarks = benchmarks
+
+    def pytest_kernelbench_verdict(self, verdict: Verdict, nodeid: str) -> None:
+        """Add an entry for a solution that is right and timed."""
+        measured = verdict.measurement
+        if measured is None or not measured.times_us or not verdict.status.right:
+            return
+        # Public by name, though not documented; tests/integration/test_benchmarks.py holds it.
+        from pytest_benchmark.stats import Metadata
+
+        problem = nodeid.partition("[")[2].rstrip("]")
+        source = SimpleNamespace(
+            name=nodeid.rpartition("::")[2],
+            fullname=nodeid,
+            group=f"level {verdict.level}",
+            param=problem,
+            params={"problem": problem},
+            extra_info=extra_info(measured),
+            cprofile_stats=None,
+            has_error=False,
+        )
+        entry: Any = Metadata(  # type: ignore[no-untyped-call]
+            source, iterations=1, options={"timer": CLOCK}
+        )
+        for time_us in measured.times_us:
+            entry.update(time_us * 1e-6)
+        self._benchmarks.append(entry)
+
+
+@pytest.fixture
+def record_times(benchmark: Benchmark) -> Callable[[Verdict], None]:
+    """A function that enters a verdict's times into pytest-benchmark."""
+    return lambda verdict: enter(benchmark, verdict)
+
+
+def distributes(config: pytest.Config) -> bool:
+    """Whether items run in other processes than the reporting one."""
+    return config.getoption("dist", "no") != "no" or hasattr(config, "workerinput")
+
+
+def disable_fixture(config: pytest.Config) -> None:
+    """Disable the fixture as it would itself under xdist, less its warning: there is the relay.
+
+    Must come before pytest-benchmark reads its options: last of all in ``pytest_configure``.
+    """
+    config.option.benchmark_disable = True
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Register the relay, once pytest-benchmark has made its session."""
+    config = session.config
+    benchmarks = config.pluginmanager.get_plugin("pytest-benchmark")
+    if distributes(config) and not hasattr(config, "workerinput") and benchmarks is not None:
+        config.pluginmanager.register(Relay(benchmarks.benchmarks), "kernelbench-relay")

@@ -1,0 +1,131 @@
+"""From what was given to ``Settings``: contradictions are refused before anything runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_kernelbench import options
+from pytest_kernelbench.catalog.problems import ProblemCatalog
+from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+EXCLUDING = (
+    ("build_only", "thresholds", "a build is not timed"),
+    ("build_only", "fail_under_levels", "a build is not timed"),
+    ("build_only", "correctness_only", "one judges nothing, the other judges"),
+    ("build_only", "at_k", "a build has no score"),
+    ("correctness_only", "thresholds", "without times nothing is shown to be faster"),
+    ("correctness_only", "fail_under_levels", "without times fast_p is 0"),
+    ("correctness_only", "budget_s", "there is no timing to spend it on"),
+)
+"""Pairs of fields that cannot both be given, and why."""
+
+
+def checked_settings(config: pytest.Config) -> Settings:
+    """All settings of a session; raises ``pytest.UsageError``."""
+    try:
+        given = options.values(config)
+        given.setdefault("problem_roots", default_roots(config))
+        given.setdefault("cache_dir", config.rootpath / ".kernelbench")
+        _refuse(_contradictions(given))
+        _refuse(_unknown_problems(given, ProblemCatalog(given["problem_roots"])))
+        given |= _split_gates(given.get("fail_under_levels", ()))
+        given |= _baselines(given.get("baselines", ("eager",)), config)
+        _check_engine(given.get("engine", "local"), config)
+        if not hasattr(config, "workerinput"):
+            _check_device(given.get("device", "auto"), given.get("engine", "local"))
+        _check_file(given.get("json"))
+        return Settings(**given)
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def default_roots(config: pytest.Config) -> tuple[Path, ...]:
+    """``problems`` at the root of the project, or else where pytest was started."""
+    choices = (config.rootpath / "problems", config.invocation_params.dir / "problems")
+    return next(((path,) for path in choices if path.is_dir()), choices[:1])
+
+
+def _refuse(messages: Iterable[str]) -> None:
+    """Raise the first message, if there is any."""
+    for message in messages:
+        raise UsageError(message)
+
+
+def _contradictions(given: Mapping[str, Any]) -> Iterator[str]:
+    flags = {option.field: option.flag for option in options.OPTIONS}
+    for one, other, why in EXCLUDING:
+        if given.get(one) and given.get(other):
+            yield f"{flags[one]} and {flags[other]} exclude each other: {why}"
+    levels = given.get("levels")
+    for problem in given.get("problems", ()):
+        level = int(problem.partition("/")[0])
+        if levels and level not in levels:
+            yield f"--kb-problem {problem} lies outside of --kb-level {_comma(levels)}"
+
+
+def _unknown_problems(given: Mapping[str, Any], catalog: ProblemCatalog) -> Iterator[str]:
+    for level in given.get("levels", ()):
+        if level not in catalog.levels:
+            yield f"--kb-level {level}: there is no such level; searched: {catalog.describe()}"
+    for problem in given.get("problems", ()):
+        level, number = map(int, problem.split("/"))
+        if catalog.get(level, number) is None:
+            yield f"--kb-problem {problem}: there is no such one; searched: {catalog.describe()}"
+    for level, _ in given.get("fail_under_levels", ()):
+        if level is not None and level not in (given.get("levels") or catalog.levels):
+            yield f"--kb-fail-under {level}:...: level {level} is not judged"
+
+
+def _split_gates(gates: Iterable[tuple[int | None, float]]) -> dict[str, Any]:
+    everywhere = [share for level, share in gates if level is None]
+    single = {level: share for level, share in gates if level is not None}
+    if len(everywhere) > 1 or len(single) < len([g for g in gates if g[0] is not None]):
+        message = "--kb-fail-under is given more than once for the same levels"
+        raise UsageError(message)
+    return {
+        "fail_under": everywhere[0] if everywhere else None,
+        "fail_under_levels": tuple(sorted(single.items())),
+    }
+
+
+def _baselines(names: Iterable[str], config: pytest.Config) -> dict[str, Any]:
+    offers = config.hook.pytest_kernelbench_baselines(config=config)
+    known = {baseline.name: baseline for offer in offers for baseline in offer}
+    for name in names:
+        if name not in known:
+            message = f"--kb-baseline {name}: unknown; there are {_comma(sorted(known))}"
+            raise UsageError(message)
+    return {"baseline_prepare": tuple((name, known[name].prepare) for name in names)}
+
+
+def _check_engine(name: str, config: pytest.Config) -> None:
+    offers = config.hook.pytest_kernelbench_engines(config=config)
+    known = sorted({engine for offer in offers for engine in offer})
+    if name not in known:
+        message = f"--kb-engine {name}: unknown; there are {_comma(known)}"
+        raise UsageError(message)
+
+
+def _check_device(device: str, engine: str) -> None:
+    """A device asked for by name must be there; another engine's devices are its own affair."""
+    if engine == "local" and device.startswith("cuda"):
+        from pytest_kernelbench.engine.devices import find_device
+
+        find_device(device)
+
+
+def _check_file(path: Path | None) -> None:
+    if path is not None and (path.is_dir() or not path.parent.is_dir()):
+        message = f"--kb-json {path}: not a file in a folder that exists"
+        raise UsageError(message)
+
+
+def _comma(values: Iterable[object]) -> str:
+    return ", ".join(map(str, values))

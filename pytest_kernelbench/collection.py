@@ -1,0 +1,206 @@
+"""Collect each solution as a module whose tests are ``kernel_tests``'s; import none of them."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_kernelbench.catalog.pair import Pair
+from pytest_kernelbench.catalog.solutions import natural
+from pytest_kernelbench.state import PAIR, STATE, State
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+    from pathlib import Path
+    from types import ModuleType
+
+    from pytest_kernelbench.catalog.claim import Claim
+    from pytest_kernelbench.settings import Settings
+
+
+class SolutionModule(pytest.Module):
+    """A file that defines ``ModelNew``; its Python object is ours, the file is never imported."""
+
+    pair: Pair
+
+    def _getobj(self) -> ModuleType:
+        # pytest documents that subclasses may give a collector another object this way.
+        from pytest_kernelbench import kernel_tests
+
+        return kernel_tests
+
+
+class StrayFile(pytest.File):
+    """A solution that cannot be judged: one failed item, which says why."""
+
+    claim: Claim
+    why: str
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """One item, named by what is not so."""
+        item: StrayItem = StrayItem.from_parent(self, name="answers_a_problem")
+        item.why = self.why
+        yield item
+
+
+class StrayItem(pytest.Item):
+    """Fails with the reason."""
+
+    why: str
+
+    def runtest(self) -> None:
+        """Fail."""
+        pytest.fail(self.why, pytrace=False)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Where to look: the file."""
+        return self.path, None, self.name
+
+
+class NotRunWarning(pytest.PytestWarning):
+    """A file in a folder of solutions would have been run by pytest, and was not."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collect_directory(path: Path, parent: pytest.Collector) -> None:
+    """Refuse to enter a folder of solutions that brings a conftest.py or the like."""
+    message = parent.config.stash[STATE].guard.refusal(path)
+    if message is not None:
+        raise pytest.Collector.CollectError(message)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(
+    file_path: Path, parent: pytest.Collector
+) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Put a solution in the place of whatever module claims its file."""
+    collectors = yield
+    state = parent.config.stash[STATE]
+    territory = None
+    if not collectors and file_path.suffix != ".py" and not _adapted(state, file_path):
+        return collectors
+    claim = state.matchmaker.claim(file_path, look_inside=False)
+    if claim is None:
+        territory = state.guard.territory(file_path.parent)
+        if territory is not None or _named_by_user(file_path, parent):
+            claim = state.matchmaker.claim(file_path)
+    others = [c for c in collectors if not isinstance(c, pytest.Module)]
+    if claim is not None:
+        return [*others, _collector(state, file_path, claim, parent)]
+    if territory is None or len(others) == len(collectors):
+        return collectors
+    warnings.warn(
+        NotRunWarning(
+            f"{file_path} is not run: {territory} is a folder of solutions, "
+            "where nothing is run by pytest itself"
+        ),
+        stacklevel=1,
+    )
+    return others
+
+
+def _adapted(state: State, path: Path) -> bool:
+    """Whether a plugin's adapter may know a file that is not Python."""
+    return any(adapter(path) for adapter in state.matchmaker.adapters)
+
+
+def _named_by_user(path: Path, parent: pytest.Collector) -> bool:
+    session = parent.session
+    return session.isinitpath(path) or session.isinitpath(path.parent)
+
+
+def _collector(
+    state: State, path: Path, claim: Claim, parent: pytest.Collector
+) -> SolutionModule | StrayFile:
+    pair = state.matchmaker.pair(path, claim)
+    if isinstance(pair, Pair):
+        key = (claim.entrant, pair.problem.level, pair.problem.number, claim.sample)
+        first = state.claimed.setdefault(key, path)
+        if first == path:
+            module: SolutionModule = SolutionModule.from_parent(parent, path=path)
+            module.pair = pair
+            return module
+        pair = (
+            f"{first} is already sample {claim.sample} of {claim.entrant!r} for {pair.problem.id}: "
+            "give this one another sample number, or its folder another name"
+        )
+    stray: StrayFile = StrayFile.from_parent(parent, path=path)
+    stray.claim, stray.why = claim, pair
+    return stray
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make the problem a real parameter, so that it stands in the node id."""
+    module = metafunc.definition.parent
+    if not isinstance(module, SolutionModule) or "problem" not in metafunc.fixturenames:
+        return
+    problem, solution = module.pair.problem, module.pair.solution
+    marks = [
+        pytest.mark.kernel(
+            level=problem.level,
+            number=problem.number,
+            problem=problem.name,
+            entrant=solution.entrant,
+            sample=solution.sample,
+        )
+    ]
+    if metafunc.config.pluginmanager.hasplugin("benchmark"):
+        from pytest_kernelbench.benchmarks import CLOCK
+
+        marks.append(pytest.mark.benchmark(timer=CLOCK, group=f"level {problem.level}"))
+    # The parameter is the id, not the Problem: pytest-benchmark writes parameters into its JSON.
+    parameter = pytest.param(problem.id, id=problem.id, marks=marks)
+    metafunc.parametrize("problem", [parameter], indirect=True)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Know a pair's item by its stash from here on."""
+    module = item.parent
+    if isinstance(module, SolutionModule):
+        item.stash[PAIR] = module.pair
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave what was not asked for, and bring each folder's solutions into natural order."""
+    settings = config.stash[STATE].settings
+    unwanted = [item for item in items if not _wanted(item, settings)]
+    if unwanted:
+        config.hook.pytest_deselected(items=unwanted)
+        left = set(unwanted)
+        items[:] = [item for item in items if item not in left]
+    # Within a folder only: the order of arguments and folders is the user's.
+    items[:] = [
+        item
+        for kernels, group in groupby(items, key=_folder_of_solutions)
+        for item in (group if kernels is None else sorted(group, key=_natural))
+    ]
+
+
+def _folder_of_solutions(item: pytest.Item) -> Path | None:
+    ours = isinstance(item.parent, SolutionModule | StrayFile)
+    return item.path.parent if ours else None
+
+
+def _natural(item: pytest.Item) -> tuple[tuple[int, int, str], ...]:
+    return natural(item.path.name)
+
+
+def _wanted(item: pytest.Item, settings: Settings) -> bool:
+    level: int | None
+    number: int | None
+    if isinstance(item.parent, SolutionModule):
+        problem, solution = item.parent.pair.problem, item.parent.pair.solution
+        level, number, entrant = problem.level, problem.number, solution.entrant
+    elif isinstance(item.parent, StrayFile):
+        claim = item.parent.claim
+        level, number, entrant = claim.level, claim.number, claim.entrant
+    else:
+        return True
+    return (
+        (level is None or not settings.levels or level in settings.levels)
+        and (level is None or not settings.problems or f"{level}/{number}" in settings.problems)
+        and (not settings.entrants or entrant in settings.entrants)
+    )

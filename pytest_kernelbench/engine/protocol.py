@@ -1,0 +1,35 @@
+"""What pytest asks of whatever judges pairs, here or elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_kernelbench.build.extension import Extension
+    from pytest_kernelbench.catalog.pair import Pair
+    from pytest_kernelbench.verdict import Verdict
+
+
+class Engine(Protocol):
+    """Builds solutions and judges them. One is made a session, in each process that runs items."""
+
+    def ahead(self, pairs: Iterable[Pair]) -> None:
+        """Hear which pairs will come, in order; building them in the background is allowed."""
+        ...  # pragma: no cover
+
+    def build(self, pair: Pair) -> Extension:
+        """Compile the solution; raises ``BuildError`` (``not_built``) or ``MachineError``."""
+        ...  # pragma: no cover
+
+    def judge(self, pair: Pair, extension: Extension) -> Verdict:
+        """Agreement, then time. Whatever a solution does is a verdict.
+
+        ``MachineError`` only when the machine failed twice.
+        """
+        ...  # pragma: no cover
+
+    def close(self) -> None:
+        """End every process and give back every device. Called once, at the end of the session."""
+        ...  # pragma: no cover

@@ -1,0 +1,138 @@
+"""What ``kernel_tests`` asks for, each a fixture of its own: from the pair to its verdict."""
+
+from __future__ import annotations
+
+import traceback
+from typing import TYPE_CHECKING, TypeVar
+
+import pytest
+
+from pytest_kernelbench.catalog.pair import Pair
+from pytest_kernelbench.errors import (
+    BuildError,
+    KernelbenchError,
+    MissingNeedError,
+    ProblemError,
+)
+from pytest_kernelbench.expectations import expect_judged
+from pytest_kernelbench.reporting import deliver, ended
+from pytest_kernelbench.state import PAIR, STATE
+from pytest_kernelbench.verdict import Status, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pytest_kernelbench.build.extension import Extension
+    from pytest_kernelbench.catalog.pair import Problem, Solution
+    from pytest_kernelbench.engine.protocol import Engine
+    from pytest_kernelbench.settings import Settings
+
+_T = TypeVar("_T")
+_STATUS_OF = ((BuildError, Status.NOT_BUILT), (ProblemError, Status.BAD_PROBLEM))
+
+
+@pytest.fixture(scope="session")
+def kb_settings(pytestconfig: pytest.Config) -> Settings:
+    """All ``--kb-*`` options and ini values."""
+    return pytestconfig.stash[STATE].settings
+
+
+@pytest.fixture(scope="session")
+def engine(request: pytest.FixtureRequest, kb_settings: Settings) -> Iterator[Engine]:
+    """Where pairs are built and judged; made when the first pair asks for it."""
+    config = request.config
+    made = config.hook.pytest_kernelbench_engine(config=config, settings=kb_settings)
+    if not hasattr(config, "workerinput"):
+        # xdist's workers build side by side as it is, and do not know which pairs will be theirs.
+        made.ahead(item.stash[PAIR] for item in request.session.items if PAIR in item.stash)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def problem(request: pytest.FixtureRequest) -> Problem:
+    """The problem that the collected file answers."""
+    return _pair(request).problem
+
+
+@pytest.fixture
+def solution(request: pytest.FixtureRequest) -> Solution:
+    """The collected file."""
+    return _pair(request).solution
+
+
+@pytest.fixture
+def extension(
+    request: pytest.FixtureRequest, problem: Problem, solution: Solution, engine: Engine
+) -> Extension:
+    """The solution, built; an error at setup if it cannot be."""
+    if request.config.getoption("benchmark_skip", default=False):
+        pytest.skip("--benchmark-skip")
+    pair = Pair(problem, solution)
+    return _ended_well(request.node, lambda: engine.build(pair))
+
+
+@pytest.fixture
+def judge(engine: Engine) -> Callable[[Pair, Extension], Verdict]:
+    """A function that judges a pair: agreement first, then time."""
+    return engine.judge
+
+
+@pytest.fixture
+def verdict(
+    request: pytest.FixtureRequest,
+    kb_settings: Settings,
+    extension: Extension,
+    judge: Callable[[Pair, Extension], Verdict],
+) -> Verdict:
+    """How the pair ended; skipped or an error at setup where it could not be judged."""
+    pair = _pair(request)
+    if kb_settings.build_only:
+        reached = ended(pair, Status.SKIPPED, "built; not judged (--kb-build-only)")
+    else:
+        reached = _ended_well(request.node, lambda: judge(pair, extension))
+    deliver(request.node, reached)
+    expect_judged(reached)
+    return reached
+
+
+class WithoutBenchmark:
+    """Stands in for ``benchmarks`` where pytest-benchmark is switched off."""
+
+    @pytest.fixture
+    def record_times(self) -> Callable[[Verdict], None]:
+        """A function that forgets a verdict's times."""
+        return lambda _verdict: None
+
+
+def _pair(request: pytest.FixtureRequest) -> Pair:
+    pair: Pair = request.node.stash[PAIR]
+    return pair
+
+
+def _ended_well(item: pytest.Item, step: Callable[[], _T]) -> _T:
+    """Do a step; what it raises becomes the item's verdict, and its skip or error at setup."""
+    try:
+        return step()
+    except Exception as error:  # noqa: BLE001 - a bug of ours must not be held against the solution
+        reached = _verdict_on(error, item.stash[PAIR])
+    deliver(item, reached)
+    expect_judged(reached)
+    message = f"{reached.status} ends no item"
+    raise AssertionError(message)
+
+
+def _verdict_on(error: Exception, pair: Pair) -> Verdict:
+    log = str(getattr(error, "log", None) or "")
+    if isinstance(error, MissingNeedError):
+        return ended(pair, Status.SKIPPED, str(error), log=log)
+    if isinstance(error, KernelbenchError):
+        status = next((s for kind, s in _STATUS_OF if isinstance(error, kind)), Status.NOT_JUDGED)
+        reason, _, detail = str(error).partition("\n")
+        return ended(pair, status, reason, detail=detail, log=log)
+    return ended(
+        pair,
+        Status.NOT_JUDGED,
+        f"the judge itself failed: {type(error).__name__}: {error}",
+        detail="".join(traceback.format_exception(error)),
+    )

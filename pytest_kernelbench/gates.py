@@ -1,0 +1,54 @@
+"""Gates over a whole session: which share must reach what, and whether it does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_kernelbench.score import Score
+    from pytest_kernelbench.settings import Settings
+
+
+@dataclass(frozen=True)
+class Row:
+    """One entrant on one level."""
+
+    level: int
+    entrant: str
+    score: Score
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What was asked of one row, and what it reached."""
+
+    row: Row
+    p: float
+    value: float
+    limit: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether the limit is reached."""
+        return self.value >= self.limit
+
+    def __str__(self) -> str:
+        """``fast_1 of ann on level 2 is 0.400, below 0.5``."""
+        relation = "at least" if self.passed else "below"
+        where = f"fast_{self.p:g} of {self.row.entrant} on level {self.row.level}"
+        return f"{where} is {self.value:.3f}, {relation} {self.limit:g} (n = {self.row.score.n})"
+
+
+def gates(rows: Iterable[Row], settings: Settings) -> list[Gate]:
+    """Every gate that ``--kb-fail-under`` sets, passed or not."""
+    single = dict(settings.fail_under_levels)
+    p = settings.threshold
+    asked = []
+    for row in rows:
+        limit = single.get(row.level, settings.fail_under)
+        if limit is not None:
+            asked.append(Gate(row, p, row.score.share(p).value, limit))
+    return asked

@@ -1,0 +1,148 @@
+"""Keeps pytest from executing anything that lies in a folder of solutions.
+
+A ``conftest.py`` could replace the judge, a ``pytest.ini`` could load a plugin, a package's
+``__init__.py`` is imported when its first item is set up: a solution must not bring its own judge.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_kernelbench.catalog.problems import LEVEL_FOLDER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pytest_kernelbench.catalog.solutions import Matchmaker
+
+INTRUDERS = frozenset(
+    {
+        "conftest.py",
+        "__init__.py",
+        "sitecustomize.py",
+        "usercustomize.py",
+        "pytest.ini",
+        ".pytest.ini",
+        "pytest.toml",
+        ".pytest.toml",
+    }
+)
+
+
+class Guard:
+    """Knows which folders hold solutions, and what in them pytest would execute."""
+
+    def __init__(self, matchmaker: Matchmaker, solution_folders: Iterable[str], root: Path) -> None:
+        self._matchmaker = matchmaker
+        self._root = root
+        self._names = frozenset(solution_folders)
+        self._known: dict[tuple[Path, bool], bool] = {}
+
+    def territory(self, folder: Path) -> Path | None:
+        """The outermost folder of solutions that ``folder`` is or lies in."""
+        chain = [*reversed(folder.parents), folder]
+        return next(
+            (f for f in chain if self._holds_solutions(f, near=self._near(f, folder))), None
+        )
+
+    def _near(self, ancestor: Path, folder: Path) -> bool:
+        """Whether ``ancestor`` may be told by its contents, not only by its name.
+
+        A kernel left in the home directory must not put every project below it under guard.
+        """
+        inside = folder.is_relative_to(self._root)
+        return (
+            ancestor.is_relative_to(self._root) if inside else ancestor in (folder, folder.parent)
+        )
+
+    def refusal(self, folder: Path) -> str | None:
+        """Why pytest must not enter ``folder``; None if it may."""
+        for name in sorted(INTRUDERS.intersection(_listing(folder))):
+            if (message := self.refuse(folder / name)) is not None:
+                return message
+        return None
+
+    def refuse(self, file: Path) -> str | None:
+        """Why pytest must not heed ``file``, an intruder by name or by use; None if it may."""
+        territory = self.territory(file.parent)
+        if territory is None:
+            return None
+        return (
+            f"{file} is refused: pytest would obey it, and it could replace the judge. "
+            f"{territory} is a folder of solutions, where nothing is run by pytest itself: "
+            "move the file elsewhere or delete it."
+        )
+
+    def _holds_solutions(self, folder: Path, *, near: bool) -> bool:
+        if (folder, near) not in self._known:
+            self._known[folder, near] = (near and self._is_home(folder)) or (
+                folder.name in self._names and self._any_below(folder)
+            )
+        return self._known[folder, near]
+
+    def _is_home(self, folder: Path) -> bool:
+        """Solutions lie directly in it, or in levels directly in it; told by names alone."""
+        names = _listing(folder)
+        levels = [name for name in names if LEVEL_FOLDER.fullmatch(name)]
+        return self._any_claimed(folder, names) or any(
+            self._any_claimed(folder / level, _listing(folder / level)) for level in levels
+        )
+
+    def _any_claimed(self, folder: Path, names: Iterable[str]) -> bool:
+        claim = self._matchmaker.claim
+        return any(claim(folder / name, look_inside=False) for name in names if name[:1] != ".")
+
+    def any_solutions(self, paths: Iterable[Path]) -> bool:
+        """Whether one of these files or folders is or holds a solution, told by names alone."""
+        claim = self._matchmaker.claim
+        return any(
+            claim(file, look_inside=False) is not None for path in paths for file in _files(path)
+        )
+
+    def _any_below(self, folder: Path) -> bool:
+        return any(self._matchmaker.claim(file) for file in _files(folder))
+
+
+def initial_conftest_folders(anchors: Iterable[Path]) -> Iterator[Path]:
+    """Every folder whose conftest.py pytest loads before it collects, for these arguments."""
+    for anchor in anchors:
+        folder = anchor if anchor.is_dir() else anchor.parent
+        yield from (folder, *folder.parents)
+        if anchor.is_dir():
+            yield from (below for below in anchor.glob("test*") if below.is_dir())
+
+
+def close_import_path(guard: Guard, root: Path) -> list[str]:
+    """Take folders of solutions off ``sys.path``: a ``torch.py`` of theirs would shadow torch.
+
+    ``python -m pytest`` puts the working directory there.
+    """
+    removed = []
+    for entry in list(sys.path):
+        path = Path(entry).absolute()
+        ours = path == Path.cwd() or (
+            path.is_relative_to(root) and not path.is_relative_to(sys.prefix)
+        )
+        if ours and guard.territory(path) is not None:
+            sys.path.remove(entry)
+            removed.append(str(path))
+    return removed
+
+
+def _files(path: Path) -> Iterator[Path]:
+    """The file itself, or all below a folder, hidden folders and environments aside."""
+    if path.is_file():
+        yield path
+    for parent, folders, names in os.walk(path):
+        folders[:] = [f for f in folders if f[0] != "." and f not in ("node_modules", "venv")]
+        yield from (Path(parent, name) for name in names)
+
+
+def _listing(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []

@@ -1,0 +1,222 @@
+"""The one table of options: a ``--kb-*`` option, its ini twin and a field of ``Settings`` each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_kernelbench import reading
+from pytest_kernelbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pytest
+
+
+@dataclass(frozen=True)
+class Option:
+    """One row: where a value comes from, how its text is read, where it goes."""
+
+    name: str
+    """``fail-under`` is the option ``--kb-fail-under`` and the ini value ``kb_fail_under``."""
+    field: str
+    help: str
+    read: Callable[[str], Any] | None = None
+    """From text to value; raises ``ValueError``. Without it the option is a switch."""
+    metavar: str | None = None
+    ini_type: str = "string"
+    many: bool = False
+    """Given repeatedly or with commas; the field is a tuple."""
+    is_path: bool = False
+
+    @property
+    def flag(self) -> str:
+        """As on the command line."""
+        return f"--kb-{self.name}"
+
+    @property
+    def ini(self) -> str:
+        """As in the ini file; also the name in pytest's namespace of options."""
+        return f"kb_{self.name.replace('-', '_')}"
+
+
+OPTIONS = (
+    Option("level", "levels", "Only problems of these levels", reading.whole(1), "N", many=True),
+    Option(
+        "problem", "problems", "Only these problems, as LEVEL/NUMBER", reading.problem, "L/N",
+        many=True,
+    ),
+    Option(
+        "entrant", "entrants", "Only solutions of these entrants", reading.word, "NAME", many=True
+    ),
+    Option(
+        "p",
+        "thresholds",
+        "Pass only what is shown to be more than P times as fast as the baseline",
+        reading.real(0),
+        "P",
+        many=True,
+    ),
+    Option(
+        "fail-under",
+        "fail_under_levels",
+        "Fail the session if fast_P of any level (or of level L, as L:F) is below F; "
+        "a slow pair then does not fail by itself",
+        reading.gate,
+        "F",
+        many=True,
+    ),
+    Option(
+        "baseline",
+        "baselines",
+        "What speedups are measured against: eager, compile; the first decides (default: eager)",
+        reading.word,
+        "NAME",
+        many=True,
+    ),
+    Option(
+        "device",
+        "device",
+        "Where to judge: auto, cpu, cuda, cuda:N (default: auto)",
+        reading.device,
+        "DEVICE",
+    ),
+    Option(
+        "size",
+        "size",
+        "Sizes of the problems: full, smoke, auto (default: full on a GPU, smoke on a CPU)",
+        reading.choice("auto", "full", "smoke"),
+        "SIZE",
+    ),
+    Option(
+        "dtype",
+        "dtype",
+        "Type of inputs and parameters: fp32, fp16, bf16 (default: fp32)",
+        reading.choice("fp32", "fp16", "bf16"),
+        "DTYPE",
+    ),
+    Option(
+        "seeds", "seeds", "Rounds of agreement, each on fresh inputs (default: 5)",
+        reading.whole(1), "N", "int",
+    ),
+    Option("atol", "atol", "Absolute tolerance (default: by dtype)", reading.real(0), "X", "float"),
+    Option("rtol", "rtol", "Relative tolerance (default: by dtype)", reading.real(0), "X", "float"),
+    Option("shapes", "shapes", "Judge each problem's other sizes too"),
+    Option("tf32", "tf32", "Let both sides use TF32 where they would"),
+    Option("strict", "strict", "Fail what only ran library kernels, and findings on any problem"),
+    Option(
+        "correctness-only", "correctness_only", "Judge agreement and measure no time"
+    ),
+    Option("build-only", "build_only", "Build every solution and judge none (needs no GPU)"),
+    Option(
+        "timeout",
+        "timeout_s",
+        "Seconds for each step of a solution: import, construction, a round (default: 120)",
+        reading.real(0, above=True),
+        "S",
+        "float",
+    ),
+    Option(
+        "budget",
+        "budget_s",
+        "Seconds of timing a pair and baseline (default: 2)",
+        reading.real(0, above=True),
+        "S",
+        "float",
+    ),
+    Option(
+        "build-timeout",
+        "build_timeout_s",
+        "Seconds for one build (default: 900)",
+        reading.real(0, above=True),
+        "S",
+        "float",
+    ),
+    Option(
+        "build-jobs", "build_jobs", "Builds at a time (default: by cores and memory)",
+        reading.whole(1), "N", "int",
+    ),
+    Option(
+        "cache", "cache_dir", "Folder for builds and measured facts (default: .kernelbench)",
+        Path, "DIR", is_path=True,
+    ),
+    Option("engine", "engine", "Where pairs are judged (default: local)", reading.word, "NAME"),
+    Option(
+        "problems", "problem_roots",
+        "Folders of problems; the first that has a number wins (default: problems)", Path,
+        "DIR", many=True, is_path=True,
+    ),
+    Option(
+        "solutions",
+        "solution_folders",
+        "Names of folders that hold nothing but solutions (default: solutions)",
+        reading.word,
+        "NAME",
+        many=True,
+    ),
+    Option("json", "json", "Write a JSON record for each verdict as it comes", Path, "FILE",
+           is_path=True),
+    Option("at-k", "at_k", "Also report pass@k and fast_p@k for these k", reading.whole(1), "K",
+           many=True),
+)  # fmt: skip
+
+
+def register(parser: pytest.Parser) -> None:
+    """Tell pytest of every row, as an option and as an ini value."""
+    group = parser.getgroup("kernelbench", "GPU kernels as tests")
+    for option in OPTIONS:
+        if option.read is None:
+            group.addoption(
+                option.flag, dest=option.ini, action="store_true", default=None, help=option.help
+            )
+            parser.addini(option.ini, option.help, type="bool", default=None)
+            continue
+        group.addoption(
+            option.flag,
+            dest=option.ini,
+            action="append" if option.many else "store",
+            metavar=option.metavar,
+            help=option.help,
+        )
+        ini_type: Any = "linelist" if option.many else option.ini_type
+        parser.addini(option.ini, option.help, type=ini_type, default=None)
+
+
+def values(
+    config: pytest.Config, namespace: object | None = None, only: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """What was given, by field of ``Settings``; what was not given is left out.
+
+    ``namespace`` serves before pytest has parsed its options for good; ``only`` names fields.
+    """
+    found = {}
+    for option in OPTIONS:
+        if only and option.field not in only:
+            continue
+        value = _value(option, config, config.option if namespace is None else namespace)
+        if value is not None:
+            found[option.field] = value
+    return found
+
+
+def _value(option: Option, config: pytest.Config, namespace: object) -> Any:  # noqa: ANN401
+    given, origin = getattr(namespace, option.ini, None), option.flag
+    base = config.invocation_params.dir
+    if given is None:
+        given, origin = config.getini(option.ini), f"{option.ini} in {config.inipath}"
+        base = config.inipath.parent if config.inipath else config.rootpath
+    if given is None or option.read is None:
+        return given
+    texts = given if isinstance(given, list) else [str(given)]
+    if option.many and not option.is_path:
+        texts = [part.strip() for text in texts for part in text.split(",")]
+    try:
+        read = [option.read(text) for text in texts]
+    except ValueError as error:
+        message = f"{origin}: {error}"
+        raise UsageError(message) from None
+    if option.is_path:
+        read = [base / path.expanduser() for path in read]
+    return tuple(dict.fromkeys(read)) if option.many else read[0]

@@ -1,0 +1,150 @@
+"""The pytest11 entry point: options, ini, registration. Imports no torch and nothing slow.
+
+It is loaded in every pytest run of its environment, most of which have nothing to do with kernels.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_kernelbench import hookspecs, options
+from pytest_kernelbench.catalog.baseline import COMPILE, EAGER
+from pytest_kernelbench.catalog.problems import ProblemCatalog
+from pytest_kernelbench.catalog.solutions import Matchmaker, own_adapters
+from pytest_kernelbench.checking import checked_settings, default_roots
+from pytest_kernelbench.guard import Guard, close_import_path, initial_conftest_folders
+from pytest_kernelbench.settings import Settings
+from pytest_kernelbench.state import STATE, State
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_kernelbench.catalog.baseline import Baseline
+    from pytest_kernelbench.engine.protocol import Engine
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Declare our own hooks."""
+    pluginmanager.add_hookspecs(hookspecs)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare every ``--kb-*`` option and its ini twin."""
+    options.register(parser)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Refuse, before pytest loads any conftest, to take orders from a folder of solutions."""
+    namespace = early_config.known_args_namespace
+    given = options.values(early_config, namespace, only=("problem_roots", "solution_folders"))
+    given.setdefault("problem_roots", default_roots(early_config))
+    guard = _guard(early_config, Settings(**given))
+    close_import_path(guard, early_config.rootpath)
+    refusals = [guard.refusal(folder) for folder in _initial_folders(early_config)]
+    if early_config.inipath is not None:
+        refusals.append(guard.refuse(early_config.inipath))
+    for message in filter(None, refusals):
+        raise pytest.UsageError(message)
+
+
+def _initial_folders(config: pytest.Config) -> list[Path]:
+    namespace = config.known_args_namespace
+    start = config.invocation_params.dir
+    given = namespace.file_or_dir
+    paths = given or [
+        path for pattern in config.getini("testpaths") for path in config.rootpath.glob(pattern)
+    ]
+    anchors = [Path(start, str(path).partition("::")[0]) for path in paths or [start]]
+    cut = Path(start, namespace.confcutdir).absolute()
+    folders = initial_conftest_folders(
+        Path(*anchor.absolute().parts) for anchor in anchors if anchor.exists()
+    )
+    return [folder for folder in dict.fromkeys(folders) if folder not in cut.parents]
+
+
+def _guard(config: pytest.Config, settings: Settings) -> Guard:
+    return Guard(_matchmaker(config, settings), settings.solution_folders, config.rootpath)
+
+
+def _matchmaker(config: pytest.Config, settings: Settings) -> Matchmaker:
+    offers = config.hook.pytest_kernelbench_adapters(config=config, settings=settings)
+    adapters = [adapter for offer in offers for adapter in offer]
+    return Matchmaker(ProblemCatalog(settings.problem_roots), adapters)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Check every option, then register the parts that a session needs."""
+    config.addinivalue_line(
+        "markers",
+        "kernel(level, number, problem, entrant, sample): "
+        "a problem with a solution; set by pytest-kernelbench.",
+    )
+    settings = checked_settings(config)
+    if hasattr(config, "workerinput"):
+        from pytest_kernelbench.workers import take_device
+
+        settings = take_device(config.workerinput, settings)
+    matchmaker = _matchmaker(config, settings)
+    guard = Guard(matchmaker, settings.solution_folders, config.rootpath)
+    state = State(config.rootpath, settings, matchmaker, guard)
+    config.stash[STATE] = state
+    _register_parts(config, state)
+
+
+def _register_parts(config: pytest.Config, state: State) -> None:
+    from pytest_kernelbench import collection, fixtures, reporting, workers
+
+    register = config.pluginmanager.register
+    register(collection, "kernelbench-collection")
+    register(fixtures, "kernelbench-fixtures")
+    register(reporting, "kernelbench-reporting")
+    if config.pluginmanager.hasplugin("benchmark"):
+        from pytest_kernelbench import benchmarks
+
+        register(benchmarks, "kernelbench-benchmarks")
+        if benchmarks.distributes(config) and state.runs_solutions(config):
+            benchmarks.disable_fixture(config)
+    else:
+        register(fixtures.WithoutBenchmark(), "kernelbench-benchmarks")
+    if hasattr(config, "workerinput"):
+        return
+    from pytest_kernelbench.scoreboard import Scoreboard
+
+    register(Scoreboard(config), "kernelbench-scoreboard")
+    if config.pluginmanager.hasplugin("xdist"):
+        register(workers.Foreman(config), "kernelbench-foreman")
+    if state.settings.json is not None:
+        from pytest_kernelbench.reports.records import RecordWriter
+
+        register(RecordWriter(state.settings.json), "kernelbench-records")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_kernelbench_engine(settings: Settings) -> Engine | None:
+    """Judge on this machine."""
+    if settings.engine != "local":
+        return None
+    from pytest_kernelbench.engine.local import LocalEngine
+
+    engine: Engine = LocalEngine(settings)
+    return engine
+
+
+def pytest_kernelbench_engines() -> Sequence[str]:
+    """The engine of this machine."""
+    return ("local",)
+
+
+def pytest_kernelbench_baselines() -> Sequence[Baseline]:
+    """The problem's model as it is, or through torch.compile."""
+    return (EAGER, COMPILE)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_kernelbench_adapters(settings: Settings) -> Sequence[object]:
+    """Our own tree of entrants and levels, and the runs that KernelBench writes."""
+    return own_adapters(settings.solution_folders)

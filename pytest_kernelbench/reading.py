@@ -1,0 +1,86 @@
+"""Readers of option texts: each gives a value, or says in a ValueError what it wanted."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def whole(least: int) -> Callable[[str], int]:
+    """A whole number of at least ``least``."""
+
+    def read(text: str) -> int:
+        if not re.fullmatch(r"[0-9]+", text) or int(text) < least:
+            message = f"{text!r} is not a whole number of at least {least}"
+            raise ValueError(message)
+        return int(text)
+
+    return read
+
+
+def real(least: float, *, above: bool = False) -> Callable[[str], float]:
+    """A finite number of at least ``least``, or above it."""
+
+    def read(text: str) -> float:
+        bound = f"{'above' if above else 'of at least'} {least:g}"
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value) or value < least or (above and value == least):
+            message = f"{text!r} is not a number {bound}"
+            raise ValueError(message)
+        return value
+
+    return read
+
+
+def choice(*words: str) -> Callable[[str], str]:
+    """One of ``words``."""
+
+    def read(text: str) -> str:
+        if text not in words:
+            message = f"{text!r} is none of {', '.join(words)}"
+            raise ValueError(message)
+        return text
+
+    return read
+
+
+def word(text: str) -> str:
+    """Any text but none."""
+    if not text:
+        message = "it needs a name, but is empty"
+        raise ValueError(message)
+    return text
+
+
+def device(text: str) -> str:
+    """``auto``, ``cpu``, ``cuda`` or ``cuda:N``."""
+    if not re.fullmatch(r"auto|cpu|cuda(:[0-9]+)?", text):
+        message = f"{text!r} is none of auto, cpu, cuda, cuda:N"
+        raise ValueError(message)
+    return text
+
+
+def problem(text: str) -> str:
+    """``1/19``, also written ``01/019`` or ``level1/019``."""
+    match = re.fullmatch(r"(?:level)?([0-9]+)/([0-9]+)", text)
+    if match is None:
+        message = f"{text!r} is not LEVEL/NUMBER, as in 1/19"
+        raise ValueError(message)
+    return f"{int(match[1])}/{int(match[2])}"
+
+
+def gate(text: str) -> tuple[int | None, float]:
+    """``0.5`` for every level as ``(None, 0.5)``, ``2:0.5`` for level 2 as ``(2, 0.5)``."""
+    level, colon, share = text.rpartition(":")
+    value = real(0)(share)
+    if value > 1:
+        message = f"{share!r} is above 1, but fast_p is a share of problems"
+        raise ValueError(message)
+    return (whole(1)(level) if colon else None), value

@@ -1,0 +1,113 @@
+"""Puts each pair's verdict on its test report, which carries it to the process that reports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_kernelbench.state import PAIR, VERDICT
+from pytest_kernelbench.verdict import Status, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    from pytest_kernelbench.catalog.pair import Pair
+
+ATTRIBUTE = "kernelbench"
+"""The attribute of a ``TestReport`` that holds ``Verdict.to_builtins()``.
+
+pytest-xdist sends a report's ``__dict__`` as it is: plain builtins arrive, anything else ends the
+session.
+"""
+
+
+def deliver(item: pytest.Item, verdict: Verdict) -> None:
+    """Make ``verdict`` the item's, and give JUnit its properties."""
+    item.stash[VERDICT] = verdict
+    item.user_properties.extend(properties(verdict))
+
+
+def ended(pair: Pair, status: Status, *reasons: str, **more: Any) -> Verdict:  # noqa: ANN401
+    """A verdict on a pair that the judge never saw to its end."""
+    return Verdict(
+        level=pair.problem.level,
+        number=pair.problem.number,
+        problem=pair.problem.name,
+        entrant=pair.solution.entrant,
+        solution=str(pair.solution.path),
+        sample=pair.solution.sample,
+        status=status,
+        reasons=reasons,
+        **more,
+    )
+
+
+def properties(verdict: Verdict) -> Iterator[tuple[str, object]]:
+    """What JUnit shows of a verdict, as names and plain values."""
+    yield "kernelbench_status", verdict.status.value
+    yield "entrant", verdict.entrant
+    yield "level", verdict.level
+    yield "problem", verdict.number
+    yield "sample", verdict.sample
+    measured = verdict.measurement
+    if measured is not None:
+        yield "baseline", measured.baseline
+        yield "speedup", measured.speedup
+        yield "speedup_low", measured.low
+        yield "speedup_high", measured.high
+        yield "time_us", measured.time_us
+        yield "baseline_time_us", measured.baseline_us
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Attach the verdict to the report that decides: the call's, or a setup's that did not pass."""
+    report = yield
+    pair = item.stash.get(PAIR, None)
+    # A subtest's report comes through here too, as another class and also with when="call".
+    if pair is None or type(report) is not pytest.TestReport:
+        return report
+    if report.when == "call" or (report.when == "setup" and not report.passed):
+        verdict = item.stash.get(VERDICT, None) or _without_judge(item, call, report)
+        setattr(report, ATTRIBUTE, verdict.to_builtins())
+    return report
+
+
+def _without_judge(
+    item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport
+) -> Verdict:
+    """An item that ended before it was judged: skipped by a mark, or a user's fixture failed."""
+    said = str(call.excinfo.value) if call.excinfo else ""
+    status = Status.SKIPPED if report.skipped else Status.NOT_JUDGED
+    verdict = ended(item.stash[PAIR], status, said or f"{report.when} {report.outcome}")
+    report.user_properties.extend(properties(verdict))
+    return verdict
+
+
+def verdict_of(report: object) -> Verdict | None:
+    """The verdict that a report carries, if it is a pair's deciding one."""
+    plain: Any = getattr(report, ATTRIBUTE, None)
+    return None if plain is None else Verdict.from_builtins(plain)
+
+
+def pytest_report_teststatus(
+    report: pytest.CollectReport | pytest.TestReport,
+) -> tuple[str, str, str] | None:
+    """Say the speedup, or how it failed; the category stays pytest's own."""
+    plain: Any = getattr(report, ATTRIBUTE, None)
+    if plain is None or report.skipped or report.outcome not in ("passed", "failed"):
+        return None
+    status = plain["status"]
+    if report.passed:
+        flag = f" {status}" if status == Status.NOT_A_KERNEL.value else ""
+        measured = plain["measurements"]
+        speed = f" {measured[0]['speedup']:.2f}x" if measured else ""
+        return "passed", ".", f"PASSED{speed}{flag}"
+    if report.when == "setup":
+        return "error", "E", f"ERROR {status}"
+    slow = Status(status).right and plain["measurements"]
+    word = f"{plain['measurements'][0]['speedup']:.2f}x" if slow else status
+    return "failed", "F", f"FAILED {word}"

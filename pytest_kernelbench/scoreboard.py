@@ -1,0 +1,170 @@
+"""Gathers verdicts in the process that reports, tells every plugin of them, and sums them up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_kernelbench.gates import Row, gates
+from pytest_kernelbench.reporting import verdict_of
+from pytest_kernelbench.reports import terminal
+from pytest_kernelbench.score import score
+from pytest_kernelbench.state import PAIR, STATE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from pytest_kernelbench.gates import Gate
+    from pytest_kernelbench.score import Key
+    from pytest_kernelbench.verdict import Verdict
+
+COLUMNS = (1.0, 2.0)
+"""The p that always have a column; the largest ``--kb-p`` joins them."""
+
+
+class Scoreboard:
+    """One a session, alone or as xdist's controller, never in a worker."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._state = config.stash[STATE]
+        self.collected: dict[str, Key] = {}
+        """Every pair that is to be judged: node id and problem."""
+        self.verdicts: dict[str, Verdict] = {}
+        self.strays = 0
+
+    # Gathering
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Know which pairs must end in a verdict; xdist's controller collects none itself."""
+        for item in session.items:
+            if (pair := item.stash.get(PAIR, None)) is not None:
+                self.collected[item.nodeid] = (pair.problem.level, pair.problem.number)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        """The same from a worker's list of node ids, which is all that it sends."""
+        for nodeid in ids:
+            pair = self._state.pair_of(nodeid)
+            if pair is not None:
+                self.collected[nodeid] = (pair.problem.level, pair.problem.number)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take the verdict off a report and let every plugin hear it."""
+        if report.outcome not in ("passed", "failed", "skipped"):
+            return  # "rerun": the pair will be judged again
+        if report.when == "call" and report.nodeid.endswith("::answers_a_problem"):
+            self.strays += 1
+        verdict = verdict_of(report)
+        if verdict is not None:
+            self._config.hook.pytest_kernelbench_verdict(
+                config=self._config, verdict=verdict, nodeid=report.nodeid
+            )
+
+    def pytest_kernelbench_verdict(self, verdict: Verdict, nodeid: str) -> None:
+        """Keep it."""
+        self.verdicts[nodeid] = verdict
+
+    # Summing up
+
+    @property
+    def unjudged(self) -> list[str]:
+        """Collected pairs without a verdict: none, unless the session was cut short."""
+        return [nodeid for nodeid in self.collected if nodeid not in self.verdicts]
+
+    def rows(self) -> list[Row]:
+        """A row for each level and entrant, in that order."""
+        settings = self._state.settings
+        found: dict[tuple[int, str], list[Verdict]] = {}
+        for verdict in self.verdicts.values():
+            found.setdefault((verdict.level, verdict.entrant), []).append(verdict)
+        entrants = {entrant for _, entrant in found}
+        for level in settings.levels:
+            # A level asked for by name counts for everybody, also for those who left it out.
+            for entrant in entrants:
+                found.setdefault((level, entrant), [])
+        thresholds = (0.0, *self._thresholds())
+        return [
+            Row(
+                level,
+                entrant,
+                score(
+                    verdicts,
+                    self._asked(level),
+                    thresholds,
+                    settings.at_k,
+                    strict=settings.strict,
+                ),
+            )
+            for (level, entrant), verdicts in sorted(found.items())
+        ]
+
+    def _asked(self, level: int) -> list[Key]:
+        chosen = self._state.settings.problems
+        return [
+            (problem.level, problem.number)
+            for problem in self._state.matchmaker.catalog.problems
+            if problem.level == level
+            and (not chosen or f"{problem.level}/{problem.number}" in chosen)
+        ]
+
+    def _thresholds(self) -> tuple[float, ...]:
+        settings = self._state.settings
+        return tuple(dict.fromkeys(p for p in (*COLUMNS, settings.threshold) if p))
+
+    # Ending
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """A gate that is missed or a pair without an end fails a session that would have passed."""
+        if session.config.option.collectonly or self._plans_only():
+            return
+        missed = self.unjudged or not all(gate.passed for gate in self._gates())
+        if missed and session.exitstatus in (
+            pytest.ExitCode.OK,
+            pytest.ExitCode.NO_TESTS_COLLECTED,
+        ):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _gates(self) -> list[Gate]:
+        return gates(self.rows(), self._state.settings) if self.verdicts else []
+
+    def _plans_only(self) -> bool:
+        option = self._config.option
+        return bool(getattr(option, "setuponly", False) or getattr(option, "setupplan", False))
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """The table, what is missing from it, and the gates."""
+        if self._config.option.collectonly or not (self.verdicts or self.strays):
+            return
+        terminalreporter.section("kernelbench")
+        for line in self._table():
+            terminalreporter.write_line(line)
+        for line in self._losses():
+            terminalreporter.write_line(line, red=True)
+        for gate in self._gates():
+            verb = "passed" if gate.passed else "FAILED"
+            colour = {"green" if gate.passed else "red": True}
+            terminalreporter.write_line(f"gate {verb}: {gate}", **colour)
+
+    def _table(self) -> Iterator[str]:
+        settings = self._state.settings
+        if settings.build_only:
+            failed = sum(verdict.status.value == "not_built" for verdict in self.verdicts.values())
+            yield f"built {len(self.verdicts) - failed} of {len(self.verdicts)}; nothing was judged"
+            return
+        rows = self.rows()
+        yield from terminal.table(rows, self._thresholds())
+        yield from terminal.legend(settings.baselines[0])
+
+    def _losses(self) -> Iterable[str]:
+        if self.strays:
+            yield f"{self.strays} of the solutions cannot be paired with a problem"
+        if self._plans_only():
+            return
+        if unjudged := self.unjudged:
+            yield f"{len(unjudged)} of {len(self.collected)} pairs collected have no verdict:"
+            yield from (f"  {nodeid}" for nodeid in unjudged[:10])
+            if len(unjudged) > len(unjudged[:10]):
+                yield f"  and {len(unjudged) - 10} more"

@@ -1,0 +1,52 @@
+"""What the plugin's modules share of one session, kept in pytest's stash."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_kernelbench.catalog.pair import Pair
+    from pytest_kernelbench.catalog.solutions import Matchmaker
+    from pytest_kernelbench.guard import Guard
+    from pytest_kernelbench.settings import Settings
+    from pytest_kernelbench.verdict import Verdict
+
+
+@dataclass
+class State:
+    """One session's; ``config.stash[STATE]``."""
+
+    root: Path
+    """Node ids are relative to it."""
+    settings: Settings
+    matchmaker: Matchmaker
+    guard: Guard
+    claimed: dict[tuple[str, int, int, int], Path] = field(default_factory=dict)
+    """The file of each (entrant, level, number, sample), so that none is judged twice."""
+
+    def runs_solutions(self, config: pytest.Config) -> bool:
+        """Whether the arguments name solutions: nothing changes in a run that has none."""
+        paths = (config.invocation_params.dir / arg.partition("::")[0] for arg in config.args)
+        return self.guard.any_solutions(paths)
+
+    def pair_of(self, nodeid: str) -> Pair | None:
+        """The pair that a node id names: all of it lies in the path, so any process can tell."""
+        file, _, test = nodeid.partition("::")
+        if not test.startswith("test_kernel["):
+            return None
+        path = self.root / file
+        claim = self.matchmaker.claim(path, look_inside=False)
+        pair = self.matchmaker.pair(path, claim) if claim is not None else ""
+        return None if isinstance(pair, str) else pair
+
+
+STATE = pytest.StashKey[State]()
+PAIR: pytest.StashKey[Pair] = pytest.StashKey()
+"""On each item that judges a pair."""
+VERDICT: pytest.StashKey[Verdict] = pytest.StashKey()
+"""On the same, once judged."""

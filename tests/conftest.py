@@ -1,0 +1,48 @@
+"""Fixtures for tests of the plugin as someone at a command line meets it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+PROBLEM = "class Model: pass\n"
+"""Enough of a problem for an engine that runs none."""
+
+
+class Tree:
+    """A project in a temporary folder, whose engine reads verdicts out of the solutions."""
+
+    def __init__(self, pytester: pytest.Pytester) -> None:
+        self.pytester = pytester
+        self.path = pytester.path
+        pytester.makefile(".toml", pytest="[pytest]\n")
+        pytester.makeconftest((HERE / "fake_engine.py").read_text(encoding="utf-8"))
+
+    def problem(self, *names: str) -> None:
+        """Write problems: ``level1/001_relu``."""
+        for name in names:
+            self.write(f"problems/{name}.py", PROBLEM)
+
+    def solution(self, name: str, fake: str = "right 1", body: str = "") -> Path:
+        """Write a solution: ``ann/level1/001_relu``; ``fake`` is its verdict, see ``fake_engine``."""
+        text = f"# fake: {fake}\nclass ModelNew: pass\n{body}"
+        return self.write(f"solutions/{name}.py", text)
+
+    def write(self, name: str, text: str) -> Path:
+        """Write any file."""
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def run(self, *args: str) -> pytest.RunResult:
+        """Run pytest in this process."""
+        return self.pytester.runpytest_inprocess(*args)
+
+
+@pytest.fixture
+def tree(pytester: pytest.Pytester) -> Tree:
+    """An empty project."""
+    return Tree(pytester)
