@@ -6,6 +6,7 @@
       MachineError       the machine failed, not the solution (status ``not_judged``)
       ProblemError       the problem's own file fails or cannot tell kernels apart (``bad_problem``)
       BuildError         the solution could not be built (``not_built``)
+        MissingNeedError   it needs something that is not installed here (``skipped``)
 
 What is wrong with a *solution* at judging time is no exception: it is a ``Verdict``.
 """
@@ -35,3 +36,16 @@ class ProblemError(KernelbenchError):
 
 class BuildError(KernelbenchError):
     """A solution could not be built; ``log`` names the file with the whole output."""
+
+    def __init__(self, message: str, log: str = "", warnings: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.log = log
+        self.warnings = warnings
+
+
+class MissingNeedError(BuildError):
+    """What a solution needs is not installed here; ``need`` names it: ``module tilelang``, ``nvcc``."""
+
+    def __init__(self, message: str, need: str, log: str = "") -> None:
+        super().__init__(message, log)
+        self.need = need

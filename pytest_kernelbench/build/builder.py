@@ -1,0 +1,251 @@
+"""What the engine asks for extensions: one at a time, or many ahead of their use."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+import time
+import warnings
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from pytest_kernelbench.build import outcome, replay
+from pytest_kernelbench.build.environment import child_environment, passed_on
+from pytest_kernelbench.build.extension import Extension
+from pytest_kernelbench.build.job import JOB_FILE, LOG_FILE, Job
+from pytest_kernelbench.build.process import run_child
+from pytest_kernelbench.build.slots import Slots, usable_slots
+from pytest_kernelbench.build.store import Entry, Store, disk_errors, remove
+from pytest_kernelbench.build.toolchain import find_toolchain
+from pytest_kernelbench.build.wrappers import prepare_wrappers
+from pytest_kernelbench.errors import BuildError, MachineError, MissingNeedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pytest_kernelbench.settings import Settings
+
+FORMAT = 1
+"""Part of every key: raise it whenever the same job would be built differently."""
+_EVICT_EVERY = 32
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the builds of this session are; a build that was cached counts as built."""
+
+    built: int = 0
+    failed: int = 0
+    running: int = 0
+    waiting: int = 0
+
+    def __str__(self) -> str:
+        parts = [f"{self.built} built"]
+        parts += [f"{self.failed} failed"] * bool(self.failed)
+        parts += [f"{self.running} running"] * bool(self.running)
+        parts += [f"{self.waiting} waiting"] * bool(self.waiting)
+        return ", ".join(parts)
+
+
+class Builder:
+    """Builds solutions in child processes that see no device. Thread-safe; ``close`` it at the end.
+
+    ``arch`` is the compute capability of the device, as in ``"9.0"``; None where there is none.
+    """
+
+    def __init__(self, settings: Settings, arch: str | None = None) -> None:
+        self._settings = settings
+        self._tools = find_toolchain(os.environ)
+        self._told_of_device = arch
+        self._arch = arch or os.environ.get("TORCH_CUDA_ARCH_LIST") or self._tools.default_arch()
+        self._store = Store((settings.cache_dir / "build").absolute())
+        self._store.prepare()
+        self._wrappers = prepare_wrappers(self._store.root / "toolchains", self._tools)
+        self._slots = Slots(self._store.root / "slots", usable_slots(settings.build_jobs))
+        self._pool = ThreadPoolExecutor(self._slots.count, thread_name_prefix="build")
+        self._lock = threading.Lock()
+        self._futures: dict[str, Future[Extension]] = {}
+        self._adopted = 0
+
+    def build(self, solution: Path, entry: str = "ModelNew") -> Extension:
+        """The extension of one solution: from the cache, from a build under way, or built now.
+
+        Raises ``BuildError`` for what is the solution's fault, ``MissingNeedError`` for what is not installed,
+        ``MachineError`` for what is the machine's.
+        """
+        return self._submit(solution, entry).result()
+
+    def ahead(self, solutions: Iterable[tuple[Path, str]]) -> None:
+        """Start building ``(path, entry)`` each, in order, in the background; ``build`` then waits for its own."""
+        for solution, entry in solutions:
+            self._submit(solution, entry)
+
+    @property
+    def progress(self) -> Progress:
+        """Counts of everything asked for so far."""
+        with self._lock:
+            futures = list(self._futures.values())
+        done = [future for future in futures if future.done() and not future.cancelled()]
+        failed = sum(future.exception() is not None for future in done)
+        running = sum(future.running() for future in futures)
+        waiting = len(futures) - len(done) - running
+        return Progress(len(done) - failed, failed, running, max(0, waiting))
+
+    def close(self) -> None:
+        """Drop what has not begun, wait for what has, and keep the cache within its bound."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._tidy()
+
+    def _submit(self, solution: Path, entry: str) -> Future[Extension]:
+        solution = solution.absolute()
+        try:
+            source = _checked_source(solution)
+        except BuildError as error:
+            refused: Future[Extension] = Future()
+            refused.set_exception(error)
+            with self._lock:
+                return self._futures.setdefault(f"{solution}:{entry}:{error}", refused)
+        base = self._base_key(source, entry, solution)
+        with self._lock:
+            name = f"{base}:{solution}"
+            future = self._futures.get(name)
+            if future is None or _worth_another_try(future):
+                future = self._pool.submit(self._make, solution, entry, base)
+                self._futures[name] = future
+            return future
+
+    def _base_key(self, source: bytes, entry: str, solution: Path) -> str:
+        parts = [
+            FORMAT,
+            hashlib.sha256(source).hexdigest(),
+            entry,
+            self._tools.identity,
+            self._arch,
+            self._told_of_device is not None,
+            self._tools.missing,
+        ]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+    def _make(self, solution: Path, entry: str, base: str) -> Extension:
+        key = self._store.key(base, solution)
+        known = self._store.lookup(key)
+        if known is not None:
+            return self._answer(key, known, cached=True)
+        with self._store.lock(base):
+            key = self._store.key(base, solution)
+            known = self._store.lookup(key)
+            if known is not None:
+                return self._answer(key, known, cached=True)
+            key, made = self._build(solution, entry, base)
+        self._adopted += 1
+        if self._adopted % _EVICT_EVERY == 0:
+            self._tidy()
+        return self._answer(key, made, cached=False)
+
+    def _build(self, solution: Path, entry: str, base: str) -> tuple[str, Entry]:
+        work = self._store.begin()
+        try:
+            with self._slots.hold(self.progress.waiting) as jobs:
+                started = time.monotonic()
+                with disk_errors(work):
+                    job = self._job(solution, entry, work, jobs)
+                    (work / JOB_FILE).write_bytes(msgspec.json.encode(job))
+                end = run_child(job, self._settings.build_timeout_s)
+            result = outcome.judge_child(job, end, self._tools)
+            made = Entry(
+                solution=str(solution),
+                outcome=result.outcome,
+                message=result.message,
+                need=result.need,
+                warnings=result.warnings,
+                seconds=time.monotonic() - started,
+                made_at=time.time(),
+                files=_libraries(work, result.libraries),
+                versions=f"torch {self._tools.torch_version}, sm {self._arch}",
+            )
+            _sweep_work(work)
+            made = msgspec.structs.replace(made, size_bytes=_size_bytes(work))
+            return self._store.adopt(work, base, solution, result.inputs, made), made
+        finally:
+            remove(work)
+
+    def _job(self, solution: Path, entry: str, work: Path, jobs: int) -> Job:
+        capability = None
+        if self._told_of_device:
+            major, _, minor = self._told_of_device.partition(".")
+            capability = (int(major), int(minor))
+        passed = passed_on(self._tools, self._wrappers, self._arch)
+        return Job(
+            solution=str(solution),
+            entry=entry,
+            folder=str(work),
+            environment=child_environment(os.environ, self._tools, work, passed, jobs),
+            passed_on=passed,
+            capability=capability,
+            missing_tools=self._tools.missing,
+        )
+
+    def _answer(self, key: str, entry: Entry, *, cached: bool) -> Extension:
+        folder = self._store.entries / key
+        log = folder / LOG_FILE
+        if entry.outcome == "missing":
+            raise MissingNeedError(entry.message, entry.need, str(log))
+        if entry.outcome == "failed":
+            raise BuildError(entry.message, str(log), entry.warnings)
+        return Extension(
+            folder=folder,
+            log=log,
+            seconds=0.0 if cached else entry.seconds,
+            cached=cached,
+            warnings=entry.warnings,
+            deferred=entry.message if entry.outcome == "deferred" else "",
+        )
+
+    def _tidy(self) -> None:
+        self._store.sweep()
+        self._store.evict(int(self._settings.cache_limit_gb * 1e9))
+
+
+def _worth_another_try(future: Future[Extension]) -> bool:
+    return future.done() and isinstance(future.exception(), MachineError)
+
+
+def _checked_source(solution: Path) -> bytes:
+    """The bytes of a file that Python can parse; raises ``BuildError`` with the place otherwise."""
+    try:
+        source = solution.read_bytes()
+    except OSError as error:
+        message = f"{solution} cannot be read: {error.strerror}"
+        raise BuildError(message) from error
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Of "\d" in the C++ of a string: no business of ours.
+            compile(source, str(solution), "exec", dont_inherit=True)
+    except SyntaxError as error:
+        line = (error.text or "").strip()
+        message = f"{solution.name}:{error.lineno}: {type(error).__name__}: {error.msg}\n    {line}"
+        raise BuildError(message.rstrip()) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        message = f"{solution.name} is no Python source: {error or type(error).__name__}"
+        raise BuildError(message) from None
+    return source
+
+
+def _libraries(work: Path, names: Iterable[str]) -> dict[str, tuple[int, str]]:
+    return {name: ((work / name).stat().st_size, replay.file_hash(work / name)) for name in names}
+
+
+def _sweep_work(work: Path) -> None:
+    """Leave what the contender and a person reading need; the rest of the work folder goes."""
+    for name in ("home", "tmp", "torch_extensions", "triton", "pycache"):
+        remove(work / name)
+
+
+def _size_bytes(folder: Path) -> int:
+    return sum(path.lstat().st_size for path in folder.rglob("*"))

@@ -1,0 +1,177 @@
+"""The build child: run a solution's module body where no device is to be seen, and build what it asks for.
+
+This is the one seam between building and sandboxing: ``main(folder)`` needs an empty process of its own whose
+environment is the job's, writes only below ``folder``, and does not return.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import resource
+import sys
+import time
+import traceback
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from pytest_kernelbench.build.job import JOB_FILE, REPORT_FILE, Job, Report
+from pytest_kernelbench.build.recorder import Recorder
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+MODULE_NAME = "solution"
+DEPENDENCIES_FILE = "dependencies.txt"
+_LARGEST_FILE_BYTES = 4 << 30
+# What torch, Triton and the CUDA runtime say where there is no device or no driver.
+_NO_DEVICE = (
+    "no cuda gpus are available",
+    "no nvidia driver",
+    "torch not compiled with cuda enabled",
+    "0 active drivers",
+    "driver version is insufficient",
+    "driver initialization failed",
+    "no cuda-capable device",
+    "cuda_error_no_device",
+    "cuda unknown error",
+    "libcuda.so",
+    "invalid device ordinal",
+    "invalid device id",
+    "cuinit",
+)
+
+
+def limit() -> None:
+    """Bound this process and all below it; judging goes before building ahead."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_LARGEST_FILE_BYTES, _LARGEST_FILE_BYTES))
+    os.nice(5)
+
+
+def main(folder: str) -> None:
+    """Build the job of ``folder`` and end the process, whatever threads the solution left."""
+    job = msgspec.json.decode((Path(folder) / JOB_FILE).read_bytes(), type=Job)
+    started = time.monotonic()
+    report = _run(job)
+    report = msgspec.structs.replace(report, seconds=time.monotonic() - started)
+    (Path(folder) / REPORT_FILE).write_bytes(msgspec.json.encode(report))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def _run(job: Job) -> Report:
+    import torch
+    from torch.utils import cpp_extension
+
+    os.environ.update(job.environment)
+    sys.pycache_prefix = str(Path(job.folder) / "pycache")
+    # Found out when cpp_extension was imported, which may be long ago in a forked child.
+    cpp_extension.CUDA_HOME = job.environment.get("CUDA_HOME") or None
+    if job.capability is not None:
+        _tell_of_device(torch, job.capability)
+    recorder = Recorder(job)
+    recorder.install()
+    recorder.save()
+    seen = _watch_files(Path(job.solution))
+    try:
+        module = _run_body(Path(job.solution))
+    except BaseException as error:
+        report = _failure(error, job, recorder)
+    else:
+        report = Report("built") if hasattr(module, job.entry) else Report("no_entry")
+    seen.update(_headers(job))
+    return msgspec.structs.replace(report, inputs=tuple(sorted(seen)))
+
+
+def _run_body(path: Path) -> ModuleType:
+    sys.argv = [str(path)]
+    sys.path.insert(0, str(path.parent))
+    loader = SourceFileLoader(MODULE_NAME, str(path))
+    spec = importlib.util.spec_from_file_location(MODULE_NAME, path, loader=loader)
+    if spec is None:
+        message = f"{path} cannot be imported"
+        raise ImportError(message)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[MODULE_NAME] = module
+    loader.exec_module(module)
+    return module
+
+
+def _tell_of_device(torch: Any, capability: tuple[int, int]) -> None:
+    """Answer the usual questions as on the device built for, so that the same branch is taken."""
+    torch.cuda.is_available = lambda: True
+    torch.cuda.device_count = lambda: 1
+    torch.cuda.get_device_capability = lambda *_args, **_kwargs: capability
+
+
+def _watch_files(solution: Path) -> set[str]:
+    """Names of the files beside the solution that are opened from now on: the cache must know them."""
+    beside = str(solution.parent) + os.sep
+    seen: set[str] = set()
+
+    def note(event: str, arguments: tuple[Any, ...]) -> None:
+        if event != "open" or not isinstance(arguments[0], (str, bytes, os.PathLike)):
+            return
+        path = os.path.abspath(os.fsdecode(arguments[0]))
+        if path.startswith(beside) and path != str(solution):
+            seen.add(path[len(beside) :])
+
+    sys.addaudithook(note)
+    return seen
+
+
+def _headers(job: Job) -> set[str]:
+    """Files beside the solution that the compilers read."""
+    beside = str(Path(job.solution).parent) + os.sep
+    listed = Path(job.folder) / DEPENDENCIES_FILE
+    if not listed.is_file():
+        return set()
+    paths = {os.path.abspath(line) for line in listed.read_text(encoding="utf-8").splitlines()}
+    return {
+        path[len(beside) :] for path in paths if path.startswith(beside) and path != job.solution
+    }
+
+
+def _failure(error: BaseException, job: Job, recorder: Recorder) -> Report:
+    own = _own_traceback(error, job)
+    print(own, file=sys.stderr)
+    line = "".join(traceback.format_exception_only(type(error), error)).strip()
+    chain = "\n".join(str(link) for link in _chain(error)).lower()
+    if recorder.missing:
+        return Report("missing_tool", line, own, recorder.missing)
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        top = error.name.partition(".")[0]
+        if importlib.util.find_spec(top) is None:
+            return Report("missing_module", line, own, top)
+    if any(words in chain for words in _NO_DEVICE):
+        return Report("deferred", line, own)
+    if isinstance(error, SystemExit):
+        line = f"the module body called sys.exit({error.code!r})"
+    return Report("raised", line, own)
+
+
+def _chain(error: BaseException | None) -> list[BaseException]:
+    links: list[BaseException] = []
+    while error is not None and error not in links:
+        links.append(error)
+        error = error.__cause__ or error.__context__
+    return links
+
+
+def _own_traceback(error: BaseException, job: Job) -> str:
+    """The traceback with the solution's own frames alone; the compiler's words are in its own log."""
+    own = str(Path(job.solution).parent)
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if os.path.abspath(frame.filename).startswith(own)
+    ]
+    head = (
+        ["Traceback (most recent call last):\n", *traceback.format_list(frames)] if frames else []
+    )
+    return "".join(head + traceback.format_exception_only(type(error), error)).rstrip()

@@ -1,0 +1,162 @@
+"""The first real errors in the output of nvcc, g++, the linker, Triton and Python: with file, line and source line.
+
+Pure text in, findings out. Only what a tool itself marks as an error counts; words such as "lock" or "error" in
+ordinary output mean nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MOST_ERRORS = 5
+MOST_WARNINGS = 10
+_LONGEST_MESSAGE = 600
+_LOOK_AHEAD = 6
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One error or warning of one tool."""
+
+    message: str
+    file: str = ""
+    line: int = 0
+    source: str = ""
+    """The line of source that it is about, as the tool showed it."""
+    warning: bool = False
+
+    @property
+    def place(self) -> str:
+        """``file:line``, the file without its folders."""
+        name = self.file.rpartition("/")[2]
+        return f"{name}:{self.line}" if self.line else name
+
+    def text(self, solution: str = "") -> str:
+        """Two lines; ``solution`` is the solution's text, in which the source line is looked for."""
+        kind = "warning: " if self.warning else ""
+        head = f"{self.place}: {kind}{self.message}" if self.place else f"{kind}{self.message}"
+        number = _line_of(self.source, solution)
+        where = f"    (line {number} of the solution)" if number else ""
+        return f"{head}\n    {self.source}{where}" if self.source else head
+
+
+# path:10:5: error: message          g++, clang
+_GNU = re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)? (?P<kind>fatal error|error|warning): (?P<message>.+)$")  # fmt: skip  # noqa: E501
+# path(10): error #20: message       cudafe++, cicc
+_EDG = re.compile(r"^(?P<file>[^\s(][^(\n]*)\((?P<line>\d+)\): (?P<kind>catastrophic error|error|warning)(?: #\w+(?:-D)?)?: (?P<message>.+)$")  # fmt: skip  # noqa: E501
+# ptxas error   : message            ptxas, nvcc, nvlink, fatbinary
+_NVIDIA = re.compile(r"^(?P<tool>ptxas|nvcc|nvlink|fatbinary|cudafe\+\+|cicc)(?: [^:\n]*?)?[ ;]+(?P<kind>fatal|error|warning)\s*: (?P<message>.+)$")  # fmt: skip  # noqa: E501
+# /usr/bin/ld: x.o: message          ld, lld, gold
+_LINKER = re.compile(r"^(?:\S*/)?(?:ld|ld\.\w+|lld)(?:\.\w+)?: (?P<message>.+)$")
+_LINKER_REAL = re.compile(r"undefined reference|multiple definition|cannot find|undefined symbol|file not recognized|relocation|No space left")  # fmt: skip  # noqa: E501
+_DRIVER = re.compile(r"^(?:\S*/)?(?P<tool>[\w+.-]*(?:g\+\+|gcc|c\+\+|cc1plus|clang|cc|as)[\w.-]*): (?P<kind>fatal error|error): (?P<message>.+)$")  # fmt: skip  # noqa: E501
+_UNDEFINED = re.compile(r"^(?P<place>\S+): (?P<message>undefined reference to .+)$")
+_MACRO_NOTE = re.compile(r"^\s*\d+ \|")
+_OWN_HEADERS = (
+    "/torch/include/",
+    "/targets/x86_64-linux/include/",
+    "/include/c++/",
+    "/cuda/include/",
+)
+
+
+def findings(log: str) -> tuple[Finding, ...]:
+    """Every error and warning in ``log``, in order, each once."""
+    lines = log.splitlines()
+    found = dict.fromkeys(_scan(lines))
+    return tuple(found)
+
+
+def errors(log: str) -> tuple[Finding, ...]:
+    """The first errors; what merely follows from others (``collect2: error: ld returned``) is left out."""
+    return tuple(finding for finding in findings(log) if not finding.warning)[:MOST_ERRORS]
+
+
+def warnings(log: str) -> tuple[Finding, ...]:
+    """The first warnings about the solution's own lines, not about torch's or CUDA's headers."""
+    own = (
+        finding
+        for finding in findings(log)
+        if finding.warning and not any(part in finding.file for part in _OWN_HEADERS)
+    )
+    return tuple(own)[:MOST_WARNINGS]
+
+
+def _scan(lines: list[str]) -> Iterator[Finding]:
+    for index, line in enumerate(lines):
+        found = _GNU.match(line)
+        if found:
+            yield _finding(found, _gnu_source(lines, index))
+            continue
+        found = _EDG.match(line)
+        if found:
+            yield _finding(found, _edg_source(lines, index))
+            continue
+        found = _NVIDIA.match(line)
+        if found:
+            message = f"{found['tool']}: {found['message']}"
+            yield Finding(_short(message), warning=found["kind"] == "warning")
+            continue
+        found = _DRIVER.match(line)
+        if found and not found["message"].startswith("ld returned"):
+            yield Finding(_short(f"{found['tool']}: {found['message']}"))
+            continue
+        yield from _linker(line)
+
+
+def _finding(found: re.Match[str], source: str) -> Finding:
+    return Finding(
+        _short(found["message"]),
+        found["file"],
+        int(found["line"]),
+        source,
+        found["kind"] == "warning",
+    )
+
+
+def _linker(line: str) -> Iterator[Finding]:
+    found = _LINKER.match(line)
+    message = found["message"] if found else ""
+    if message and _LINKER_REAL.search(message):
+        yield Finding(_short(f"ld: {_without_folders(message)}"))
+        return
+    undefined = _UNDEFINED.match(line)
+    if undefined:
+        yield Finding(_short(f"ld: {undefined['message']}"))
+
+
+def _without_folders(message: str) -> str:
+    return re.sub(r"(?<![\w.])/\S*/(?=[\w.+-]+)", "", message)
+
+
+def _gnu_source(lines: list[str], index: int) -> str:
+    for line in lines[index + 1 : index + 1 + _LOOK_AHEAD]:
+        if _MACRO_NOTE.match(line):
+            return line.partition("|")[2].strip()
+        if _GNU.match(line):
+            break
+    return ""
+
+
+def _edg_source(lines: list[str], index: int) -> str:
+    following = lines[index + 1] if index + 1 < len(lines) else ""
+    caret = lines[index + 2] if index + 2 < len(lines) else ""
+    return following.strip() if caret.strip() == "^" else ""
+
+
+def _short(message: str) -> str:
+    message = message.strip()
+    return message if len(message) <= _LONGEST_MESSAGE else message[:_LONGEST_MESSAGE] + " ..."
+
+
+def _line_of(source: str, solution: str) -> int:
+    """The number of the only line of ``solution`` that reads ``source``; 0 if none or several do."""
+    if not source:
+        return 0
+    numbers = [n for n, line in enumerate(solution.splitlines(), 1) if line.strip() == source]
+    return numbers[0] if len(numbers) == 1 else 0

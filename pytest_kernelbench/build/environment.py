@@ -1,0 +1,70 @@
+"""The environment of a build child: what compilers need of the user's, a private home, and no device."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from pytest_kernelbench.build.driver import SETTINGS_VARIABLE
+from pytest_kernelbench.build.toolchain import search_path
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from pytest_kernelbench.build.driver import SETTINGS_VARIABLE
+from pytest_kernelbench.build.toolchain import Toolchain
+
+_PASSED_ON = (
+    "LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "CC", "TZ",
+    "CUDNN_HOME", "CUDNN_PATH", "CUDA_INC_PATH", "NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS",
+    "THUNDERKITTENS_ROOT", "CUTLASS_PATH", "CUTLASS_HOME", "CONDA_PREFIX", "VIRTUAL_ENV",
+    "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE",
+)  # fmt: skip
+
+
+def child_environment(
+    env: Mapping[str, str], tools: Toolchain, work: Path, passed: Mapping[str, str], jobs: int
+) -> dict[str, str]:
+    """All that the child and its compilers see; ``jobs`` is how many compilers may run at a time."""
+    private = {
+        name: str(work / folder)
+        for name, folder in (
+            ("HOME", "home"),
+            ("TMPDIR", "tmp"),
+            ("TORCH_EXTENSIONS_DIR", "torch_extensions"),
+            ("TRITON_CACHE_DIR", "triton"),
+            ("XDG_CACHE_HOME", "home/cache"),
+        )
+    }
+    for folder in private.values():
+        os.makedirs(folder, exist_ok=True)
+    return {
+        **{name: env[name] for name in _PASSED_ON if name in env},
+        **private,
+        **passed,
+        "PATH": f"{passed['PATH']}{os.pathsep}{search_path(env)}",
+        SETTINGS_VARIABLE: str(work),
+        "LC_ALL": "C.UTF-8",
+        "CUDA_VISIBLE_DEVICES": "",
+        "MAX_JOBS": str(jobs),
+        "OMP_NUM_THREADS": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        # torch would put ccache before our compiler; ours calls it itself.
+        "TORCH_NO_COMPILER_WRAPPER": "1",
+    }
+
+
+def passed_on(tools: Toolchain, wrappers: Path, arch: str) -> dict[str, str]:
+    """What a contender needs too, for the calls that the build never saw; its ``PATH`` goes in front."""
+    places = [str(wrappers / "bin")]
+    if tools.ninja:
+        places.append(os.path.dirname(tools.ninja))
+    values = {
+        "PATH": os.pathsep.join(places),
+        "TORCH_CUDA_ARCH_LIST": arch,
+        "CUDA_HOME": tools.cuda_home,
+        "CXX": os.path.basename(tools.cxx),
+        "PYTORCH_NVCC": os.path.basename(tools.nvcc),
+    }
+    return {name: value for name, value in values.items() if value}

@@ -1,0 +1,157 @@
+"""What a build child's end means: built, deferred, failed or missing; told in words that name the place."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_kernelbench.build import diagnostics
+from pytest_kernelbench.build.job import (
+    LOG_FILE,
+    TOOL_LOGS,
+    Job,
+    Report,
+    read_manifest,
+    read_report,
+)
+from pytest_kernelbench.errors import MachineError
+
+if TYPE_CHECKING:
+    from pytest_kernelbench.build.process import End
+    from pytest_kernelbench.build.toolchain import Toolchain
+
+# Modules that are a language or a library of their own: a solution in one of them is not wrong where it is missing.
+DSL_MODULES = frozenset({
+    "apex", "bitblas", "cuda", "cupy", "cutlass", "flash_attn", "flashinfer", "helion", "jax", "jaxlib",
+    "mlir", "mojo", "numba", "pycuda", "quack", "sgl_kernel", "taichi", "thunderkittens", "tilelang",
+    "tk", "triton", "triton_kernels", "tvm", "warp", "xformers",
+})  # fmt: skip
+_SOME_SPACE_BYTES = 64 << 20
+_LOG_BYTES = 1 << 20
+_NO_SPACE = "No space left on device"
+_HOW_TO_GET = {
+    "ninja": "pip install ninja",
+    "c++": "install g++ (Debian: apt-get install g++), or name a compiler in CXX",
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """In plain words, ready for the cache."""
+
+    outcome: str
+    message: str = ""
+    need: str = ""
+    warnings: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+
+
+def judge_child(job: Job, end: End, tools: Toolchain) -> Outcome:
+    """Read what the child left. Raises ``MachineError`` for what is not the solution's fault."""
+    folder = Path(job.folder)
+    text = _tool_logs(folder)
+    report = read_report(folder)
+    manifest = read_manifest(folder)
+    _require_space(folder, text + _tail(folder / LOG_FILE))
+    if report is not None and report.kind == "missing_tool":
+        return _missing_tool(report, tools)
+    warnings = tuple(found.text() for found in diagnostics.warnings(text))
+    message = _message(job, end, report, text)
+    if message:
+        return Outcome("failed", message, warnings=warnings, inputs=_inputs(report))
+    if report is None or manifest is None:
+        return Outcome("failed", "the build child left no manifest that can be read")
+    if report.kind == "missing_module":
+        return _missing_module(report)
+    caught = tuple(
+        f"{call.name} was not built, and the solution went on without it: {_first_line(call.error)}"
+        for call in manifest.calls.values()
+        if call.error
+    )
+    libraries = tuple(call.library for call in manifest.calls.values() if call.library)
+    if report.kind == "deferred":
+        return Outcome("deferred", report.error, "", warnings + caught, libraries, report.inputs)
+    return Outcome("built", "", "", warnings + caught, libraries, report.inputs)
+
+
+def _message(job: Job, end: End, report: Report | None, text: str) -> str:
+    """Why the build failed; empty if it did not."""
+    name = Path(job.solution).name
+    if end.stopped:
+        return f"{name}: {end.stopped}"
+    if report is None:
+        return f"{name}: the module body {_how_it_died(end)}\n{_tail(Path(job.folder) / LOG_FILE)[-2000:]}"
+    if report.kind == "no_entry":
+        return f"{name} defines no {job.entry}: a solution is a class of that name"
+    if report.kind != "raised":
+        return ""
+    solution = Path(job.solution).read_text(encoding="utf-8", errors="replace")
+    first = "\n".join(found.text(solution) for found in diagnostics.errors(text))
+    own = report.traceback
+    if (
+        first
+    ):  # What ninja and torch say of it follows in the log; the compiler's words are the reason.
+        own = "\n".join(own.splitlines()[:-1]) if "\n" in own else ""
+        return f"{first}\n{own}".rstrip()
+    return _without_noise(own) or report.error
+
+
+def _how_it_died(end: End) -> str:
+    if end.exit_status < 0:
+        return f"was ended by {signal.Signals(-end.exit_status).name}"
+    return f"ended its process (exit status {end.exit_status})"
+
+
+def _missing_tool(report: Report, tools: Toolchain) -> Outcome:
+    if report.missing not in tools.missing:  # The child is not believed: the tool is here.
+        return Outcome("failed", report.traceback or report.error)
+    if report.missing == "nvcc":
+        message = "it needs nvcc, and there is none here: set CUDA_HOME to a CUDA toolkit"
+        return Outcome("missing", message, "nvcc (the CUDA toolkit)")
+    advice = _HOW_TO_GET[report.missing]
+    message = f"no {report.missing} on this machine, without which nothing can be built: {advice}"
+    raise MachineError(message)
+
+
+def _missing_module(report: Report) -> Outcome:
+    if report.missing in DSL_MODULES:
+        message = f"environment: module {report.missing} missing (pip install it, or run elsewhere)"
+        return Outcome("missing", message, f"module {report.missing}", inputs=report.inputs)
+    return Outcome("failed", report.traceback or report.error, inputs=report.inputs)
+
+
+def _require_space(folder: Path, text: str) -> None:
+    if _NO_SPACE in text and shutil.disk_usage(folder).free < _SOME_SPACE_BYTES:
+        message = f"the disk of {folder.parent} is full: free some space, or `kb cache prune`"
+        raise MachineError(message)
+
+
+def _inputs(report: Report | None) -> tuple[str, ...]:
+    return report.inputs if report is not None else ()
+
+
+def _tool_logs(folder: Path) -> str:
+    """What each compiler and linker printed, in the order in which they ended."""
+    logs = sorted((folder / TOOL_LOGS).glob("*.log"), key=lambda path: path.stat().st_mtime_ns)
+    pieces = [path.open(encoding="utf-8", errors="replace").read(_LOG_BYTES) for path in logs]
+    return "\n".join(pieces)
+
+
+def _tail(log: Path) -> str:
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - _LOG_BYTES))
+        return file.read().decode(errors="replace")
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0][:200]
+
+
+def _without_noise(text: str) -> str:
+    """A traceback whose last line may carry the whole output of ninja: its start is enough."""
+    lines = text.splitlines()
+    return "\n".join(lines[:40])

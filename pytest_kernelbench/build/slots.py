@@ -1,0 +1,70 @@
+"""How many compilers run at a time on this machine: a slot each, shared by every worker and session of one cache."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from typing import TYPE_CHECKING
+
+import filelock
+import psutil
+
+from pytest_kernelbench.build.store import disk_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+COMPILER_BYTES = 2 << 30
+"""What one compiler takes at its worst: torch's whole headers in nvcc's front end."""
+MOST_FOR_ONE = 4
+_LOOK_EVERY_S = 0.02
+
+
+def usable_slots(wanted: int | None) -> int:
+    """As many as asked for, else as there are cores; never more than the free memory carries."""
+    cores = len(os.sched_getaffinity(0))
+    by_memory = int(psutil.virtual_memory().available // COMPILER_BYTES)
+    return max(1, min(wanted or cores, by_memory))
+
+
+class Slots:
+    """Files below ``folder``; whoever holds the lock of one may run one compiler."""
+
+    def __init__(self, folder: Path, count: int) -> None:
+        self.count = count
+        with disk_errors(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        self._paths = [folder / f"{number}.lock" for number in range(count)]
+
+    @contextlib.contextmanager
+    def hold(self, waiting: int = 0) -> Iterator[int]:
+        """Wait for a slot; take more, up to ``MOST_FOR_ONE``, as far as nobody else waits for them."""
+        held = [self._first()]
+        try:
+            spare = min(MOST_FOR_ONE, self.count - waiting) - 1
+            for lock in self._free():
+                if len(held) > spare:
+                    lock.release()
+                    break
+                held.append(lock)
+            yield len(held)
+        finally:
+            for lock in held:
+                lock.release()
+
+    def _first(self) -> filelock.FileLock:
+        while True:
+            for lock in self._free():
+                return lock
+            time.sleep(_LOOK_EVERY_S)
+
+    def _free(self) -> Iterator[filelock.FileLock]:
+        for path in self._paths:
+            lock = filelock.FileLock(path, thread_local=False, is_singleton=False)
+            try:
+                lock.acquire(blocking=False)
+            except filelock.Timeout:
+                continue
+            yield lock

@@ -1,0 +1,181 @@
+"""The cache on disk: one folder for each built solution, named by everything that made it what it is.
+
+entries/<key>/      manifest.json, calls/NN-*/NAME.so, build.log, entry.json; never written again
+inputs/<base>.json  names of the files beside a solution that its build read
+locks/<base>        held (flock) while a solution is being built; a dead holder holds nothing
+work/               builds under way; renamed into entries when they are done
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import filelock
+import msgspec
+import psutil
+
+from pytest_kernelbench.build import replay
+from pytest_kernelbench.errors import MachineError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ENTRY_FILE = "entry.json"
+_IN_USE_S = 3600.0
+"""An entry used this recently is never evicted: a contender may be about to load it."""
+_MOST_INPUTS = 4096
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """``entry.json``: the outcome of a build, written by the builder, not by the build child."""
+
+    solution: str
+    """Where the solution lay when it was built."""
+    outcome: str
+    """``built``, ``deferred``, ``failed`` or ``missing``."""
+    message: str = ""
+    need: str = ""
+    warnings: tuple[str, ...] = ()
+    seconds: float = 0.0
+    made_at: float = 0.0
+    files: dict[str, tuple[int, str]] = {}
+    """Each library: its size in bytes and its SHA-256."""
+    size_bytes: int = 0
+    versions: str = ""
+
+
+class Store:
+    """The cache below one folder. Safe between threads, processes and sessions of one machine."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.entries = root / "entries"
+        self._inputs = root / "inputs"
+        self._locks = root / "locks"
+        self._work = root / "work"
+
+    def prepare(self) -> None:
+        """Make the folders. Raises ``MachineError`` where that cannot be done."""
+        with disk_errors(self.root):
+            for folder in (self.entries, self._inputs, self._locks, self._work):
+                folder.mkdir(parents=True, exist_ok=True)
+            ignore = self.root.parent / ".gitignore"
+            if not ignore.exists():
+                ignore.write_text("*\n", encoding="utf-8")
+
+    def lock(self, base: str) -> filelock.FileLock:
+        """Held by whoever builds ``base``; the kernel lets go of it when the holder dies."""
+        return filelock.FileLock(self._locks / base, thread_local=False, is_singleton=False)
+
+    def key(self, base: str, solution: Path) -> str:
+        """The entry's name: ``base`` with the contents of the files that an earlier build read."""
+        names = self._input_names(base)
+        if not names:
+            return base
+        shown = [(name, replay.file_hash(solution.parent / name)) for name in names]
+        return hashlib.sha256(json.dumps([base, shown]).encode()).hexdigest()
+
+    def lookup(self, key: str) -> Entry | None:
+        """The entry, marked as used now; None where there is none or it is damaged."""
+        folder = self.entries / key
+        try:
+            entry = msgspec.json.decode((folder / ENTRY_FILE).read_bytes(), type=Entry)
+        except (OSError, msgspec.MsgspecError):
+            return None
+        for name, (size_bytes, _) in entry.files.items():
+            library = folder / name
+            if not library.is_file() or library.stat().st_size != size_bytes:
+                return None
+        with contextlib.suppress(OSError):  # A cache that is only read has no last use.
+            os.utime(folder / ENTRY_FILE)
+        return entry
+
+    def begin(self) -> Path:
+        """A new work folder, named after this process so that it can be swept if it is left behind."""
+        with disk_errors(self._work):
+            return Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=self._work))
+
+    def adopt(
+        self, work: Path, base: str, solution: Path, inputs: tuple[str, ...], entry: Entry
+    ) -> str:
+        """Move a finished work folder into the cache; returns its key. The lock of ``base`` is held."""
+        with disk_errors(self.root):
+            known = {*self._input_names(base), *inputs[:_MOST_INPUTS]}
+            if known:
+                listed = self._inputs / f"{base}.json"
+                fresh = listed.with_suffix(f".{os.getpid()}")
+                fresh.write_text(json.dumps(sorted(known)), encoding="utf-8")
+                fresh.replace(listed)
+            (work / ENTRY_FILE).write_bytes(msgspec.json.encode(entry))
+            key = self.key(base, solution)
+            target = self.entries / key
+            remove(target)  # Only a damaged one can be there: the lock is held.
+            work.rename(target)
+        return key
+
+    def evict(self, limit_bytes: int) -> list[str]:
+        """Remove entries, least recently used first, until the rest is within the limit."""
+        rows = sorted(self.rows(), key=lambda row: row[2])
+        total = sum(entry.size_bytes for _, entry, _ in rows)
+        gone: list[str] = []
+        for key, entry, used_at in rows:
+            if total <= limit_bytes or time.time() - used_at < _IN_USE_S:
+                break
+            remove(self.entries / key)
+            total -= entry.size_bytes
+            gone.append(key)
+        return gone
+
+    def rows(self) -> Iterator[tuple[str, Entry, float]]:
+        """Every readable entry with its key and the time of its last use."""
+        for path in sorted(self.entries.glob(f"*/{ENTRY_FILE}")):
+            with contextlib.suppress(OSError, msgspec.MsgspecError):
+                used_at = path.stat().st_mtime
+                yield path.parent.name, msgspec.json.decode(path.read_bytes(), type=Entry), used_at
+
+    def sweep(self) -> int:
+        """Remove work folders whose builder is dead; returns how many."""
+        count = 0
+        for folder in self._work.glob("*-*"):
+            pid = folder.name.partition("-")[0]
+            if pid.isdigit() and not psutil.pid_exists(int(pid)):
+                remove(folder)
+                count += 1
+        return count
+
+    def _input_names(self, base: str) -> list[str]:
+        try:
+            names = json.loads((self._inputs / f"{base}.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return []
+        return [name for name in names if isinstance(name, str)]
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder that another process may be removing too."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def disk_errors(folder: Path) -> Iterator[None]:
+    """Turn a full or read-only disk into a ``MachineError`` that says which folder and what to do."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            advice = "the disk is full: free some space, or `kb cache prune`"
+        elif error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
+            advice = "it cannot be written: choose another folder with --kb-cache"
+        else:
+            advice = str(error)
+        message = f"the build cache in {folder} cannot be used: {advice}"
+        raise MachineError(message) from error

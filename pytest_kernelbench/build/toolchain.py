@@ -1,0 +1,184 @@
+"""Which compiler, CUDA toolkit, ninja and torch would build here. Nothing is imported, torch least of all."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from dataclasses import dataclass
+from importlib.machinery import PathFinder
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_kernelbench.errors import MachineError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# What else changes the outcome of a compile: searched and read by the compilers themselves.
+_COMPILER_VARIABLES = (
+    "CC", "CPATH", "CPLUS_INCLUDE_PATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "CUDA_INC_PATH",
+    "CUDNN_HOME", "CUDNN_PATH", "NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS", "THUNDERKITTENS_ROOT",
+)  # fmt: skip
+_USUAL_CUDA = "/usr/local/cuda"
+_USUAL_ARCH = (9, 0)
+_ASK_TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """The tools, as absolute paths (empty where there is none), with everything that names their versions."""
+
+    cxx: str
+    nvcc: str
+    ninja: str
+    cuda_home: str
+    compiler_cache: str
+    """ccache or sccache."""
+    torch_folder: str
+    torch_version: str
+    torch_cuda: str
+    cxx_version: str
+    nvcc_version: str
+    arch_list: tuple[str, ...]
+    """What nvcc can compile for: ``("7.5", ..., "9.0", ...)``."""
+    variables: tuple[tuple[str, str], ...]
+
+    @property
+    def identity(self) -> str:
+        """Changes whenever the same source might compile to something else."""
+        parts = [
+            self.cxx_version,
+            self.nvcc_version,
+            self.torch_version,
+            self.torch_cuda,
+            self.torch_folder,
+            sysconfig.get_config_var("EXT_SUFFIX"),
+            sys.version,
+            self.variables,
+        ]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Which of ``ninja``, ``c++`` and ``nvcc`` are not here."""
+        tools = (("ninja", self.ninja), ("c++", self.cxx), ("nvcc", self.nvcc))
+        return tuple(name for name, path in tools if not path)
+
+    def default_arch(self) -> str:
+        """What to compile for where no device says: the usual one, else the newest that nvcc knows."""
+        wanted = f"{_USUAL_ARCH[0]}.{_USUAL_ARCH[1]}"
+        if not self.arch_list or wanted in self.arch_list:
+            return wanted
+        return self.arch_list[-1]
+
+
+def search_path(env: Mapping[str, str]) -> str:
+    """``PATH`` for builds: that of the user, after the places where pip puts programs."""
+    places = [os.path.dirname(sys.executable), sysconfig.get_path("scripts")]
+    ninja = importlib.util.find_spec("ninja")
+    if ninja is not None and ninja.origin:
+        places.append(str(Path(ninja.origin).parent / "data" / "bin"))
+    places.extend(env.get("PATH", os.defpath).split(os.pathsep))
+    return os.pathsep.join(dict.fromkeys(place for place in places if place))
+
+
+def find_toolchain(env: Mapping[str, str]) -> Toolchain:
+    """Look around; costs a few calls of ``--version``. Raises ``MachineError`` where torch is missing."""
+    path = search_path(env)
+    cxx = shutil.which(env.get("CXX") or "c++", path=path) or shutil.which("g++", path=path) or ""
+    nvcc = _find_nvcc(env, path)
+    folder, version, cuda = _torch()
+    return Toolchain(
+        cxx=cxx,
+        nvcc=nvcc,
+        ninja=shutil.which("ninja", path=path) or "",
+        cuda_home=_cuda_home(env, nvcc),
+        compiler_cache=shutil.which("ccache", path=path)
+        or shutil.which("sccache", path=path)
+        or "",
+        torch_folder=folder,
+        torch_version=version,
+        torch_cuda=cuda,
+        cxx_version=_ask(cxx, "--version"),
+        nvcc_version=_ask(nvcc, "--version"),
+        arch_list=_arch_list(nvcc),
+        variables=tuple((name, env[name]) for name in _COMPILER_VARIABLES if name in env),
+    )
+
+
+def _find_nvcc(env: Mapping[str, str], path: str) -> str:
+    home = env.get("CUDA_HOME") or env.get("CUDA_PATH")
+    if env.get("PYTORCH_NVCC"):
+        return shutil.which(env["PYTORCH_NVCC"], path=path) or ""
+    if home:
+        return shutil.which("nvcc", path=os.path.join(home, "bin")) or ""
+    return (
+        shutil.which("nvcc", path=path)
+        or shutil.which("nvcc", path=os.path.join(_USUAL_CUDA, "bin"))
+        or ""
+    )
+
+
+def _cuda_home(env: Mapping[str, str], nvcc: str) -> str:
+    home = env.get("CUDA_HOME") or env.get("CUDA_PATH")
+    if home or not nvcc:
+        return home or ""
+    # nvcc may be a script or a link far from its toolkit; nvcc itself knows where its own files are.
+    plan = _ask(nvcc, "--dryrun", "-x", "cu", "-c", os.devnull, "-o", os.devnull)
+    top = re.search(r"^#\$ TOP=(.+)$", plan, re.MULTILINE)
+    if top:
+        return os.path.realpath(top.group(1).strip())
+    return str(Path(nvcc).resolve().parents[1])
+
+
+def _arch_list(nvcc: str) -> tuple[str, ...]:
+    numbers = sorted({int(n) for n in re.findall(r"sm_(\d+)\b", _ask(nvcc, "--list-gpu-code"))})
+    return tuple(f"{number // 10}.{number % 10}" for number in numbers)
+
+
+def import_paths() -> list[str]:
+    """Where a clean interpreter finds packages: ``PYTHONPATH``, site-packages, this package."""
+    wanted = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    site = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
+    package = str(Path(__file__).resolve().parents[2])
+    return [os.path.abspath(path) for path in dict.fromkeys([*wanted, *site, package])]
+
+
+def _torch() -> tuple[str, str, str]:
+    # Not by sys.path as it is: pytest puts the folders of tests there, and a torch.py may lie beside them.
+    spec = PathFinder.find_spec("torch", import_paths()) or importlib.util.find_spec("torch")
+    if spec is None or not spec.origin:
+        message = f"torch is not installed for {sys.executable}: pip install torch"
+        raise MachineError(message)
+    folder = Path(spec.origin).parent
+    text = (folder / "version.py").read_text(encoding="utf-8")
+    version = re.search(r"^__version__[^=]*= *['\"]([^'\"]+)", text, re.MULTILINE)
+    cuda = re.search(r"^cuda[^=]*= *['\"]([^'\"]+)", text, re.MULTILINE)
+    git = re.search(r"^git_version[^=]*= *['\"]([^'\"]+)", text, re.MULTILINE)
+    named = "+".join(found.group(1) for found in (version, git) if found)
+    return str(folder), named, cuda.group(1) if cuda else ""
+
+
+def _ask(program: str, *arguments: str) -> str:
+    if not program:
+        return ""
+    try:
+        answer = subprocess.run(
+            [program, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            timeout=_ASK_TIMEOUT_S,
+            check=False,
+            env={**os.environ, "LC_ALL": "C"},
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return answer.stdout.decode(errors="replace")

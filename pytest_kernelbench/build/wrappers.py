@@ -1,0 +1,66 @@
+"""Our own ``c++`` and ``nvcc``: small scripts, first on the ``PATH`` of builds, that call the driver.
+
+torch calls its compilers by the names in ``CXX`` and ``PYTORCH_NVCC``. The names given there are bare, so that no
+folder with a space in it ever reaches a ninja file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_kernelbench.build.store import disk_errors
+
+if TYPE_CHECKING:
+    from pytest_kernelbench.build.toolchain import Toolchain
+
+CONFIG_FILE = "driver.json"
+_BOOT = (
+    "import sys; sys.path.append(sys.argv.pop(1));"
+    "from pytest_kernelbench.build.driver import main; main()"
+)
+
+
+def prepare_wrappers(root: Path, tools: Toolchain) -> Path:
+    """Write the scripts for ``tools`` below ``root`` unless they are there; returns their folder."""
+    package = str(Path(__file__).resolve().parents[2])
+    config = {
+        "cxx": tools.cxx,
+        "nvcc": tools.nvcc,
+        "compiler_cache": tools.compiler_cache,
+        "torch_folder": tools.torch_folder,
+        "identity": tools.identity,
+        "package": package,
+        "python": sys.executable,
+    }
+    name = hashlib.sha256(json.dumps(config).encode()).hexdigest()[:16]
+    folder = root / name
+    scripts = folder / "bin"
+    with disk_errors(root):
+        scripts.mkdir(parents=True, exist_ok=True)
+        write_once(folder / CONFIG_FILE, json.dumps(config, indent=1))
+        for tool, path in (("cxx", tools.cxx), ("nvcc", tools.nvcc)):
+            if path:
+                script = _script(package, folder / CONFIG_FILE, tool)
+                write_once(scripts / Path(path).name, script, mode=0o755)
+    return folder
+
+
+def _script(package: str, config: Path, tool: str) -> str:
+    words = [sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT, package, str(config), tool]
+    return f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n'
+
+
+def write_once(path: Path, text: str, mode: int = 0o644) -> None:
+    """Write a file that others may be writing or running at the same time."""
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return
+    fresh = path.with_name(f".{path.name}-{os.getpid()}")
+    fresh.write_text(text, encoding="utf-8")
+    fresh.chmod(mode)
+    fresh.replace(path)
