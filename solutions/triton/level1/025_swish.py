@@ -1,0 +1,24 @@
+"""Swish in one pass; eager writes the sigmoid to memory and reads it back."""
+
+import torch
+import triton
+import triton.language as tl
+from torch import nn
+
+
+@triton.jit
+def swish_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    # 64 bits: the largest tensors have more than 2^31 bytes, and other sizes more than 2^31 places.
+    i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x_ptr + i, mask=i < n).to(tl.float32)
+    y = v / (1.0 + tl.exp(-v))
+    tl.store(y_ptr + i, y.to(y_ptr.dtype.element_ty), mask=i < n)
+
+
+class ModelNew(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x.contiguous()
+        y = torch.empty_like(x)
+        n = x.numel()
+        swish_kernel[(triton.cdiv(n, 4096),)](x, y, n, BLOCK=4096, num_warps=8)
+        return y
