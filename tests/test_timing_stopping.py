@@ -1,0 +1,125 @@
+"""Measuring stops when decided, when narrow, when spent; and a copy is not called fast."""
+
+# ruff: noqa: S311 - seeded noise, no secret
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from pytest_kernelbench.timing.interval import MOST_PAIRS
+from pytest_kernelbench.timing.stopping import Look, Reason, Rules, Stopping
+
+PAIR_S = 0.04
+
+
+def measure(rules: Rules, turns: list[tuple[float, float]], pair_s: float = PAIR_S) -> Look:
+    """Feed pairs until told to stop."""
+    stopping = Stopping(rules)
+    for _ in range(4):
+        stopping.add_null(10.0, 10.0)
+    for number, (baseline_us, solution_us) in enumerate(turns, start=1):
+        look = stopping.add(baseline_us + 10.0, solution_us + 10.0, number * pair_s)
+        if look.stop:
+            return look
+    message = f"went on after {len(turns)} pairs"
+    raise AssertionError(message)
+
+
+def noisy(source: random.Random, speedup: float, noise: float) -> list[tuple[float, float]]:
+    return [
+        (
+            100.0 * math.exp(source.gauss(0.0, noise)),
+            100.0 / speedup * math.exp(source.gauss(0.0, noise)),
+        )
+        for _ in range(MOST_PAIRS)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("speedup", "noise", "thresholds", "reason", "most"),
+    [
+        (2.0, 0.003, (1.0,), Reason.DECIDED, 6),
+        (0.5, 0.003, (1.0, 1.5), Reason.DECIDED, 6),
+        (1.03, 0.003, (1.0,), Reason.DECIDED, 8),
+        (1.0, 0.003, (1.0,), Reason.NARROW, 12),
+        (1.5, 0.003, (1.0, 1.5), Reason.NARROW, 12),
+        (1.5, 0.003, (), Reason.NARROW, 12),
+        (1.0, 0.2, (1.0,), Reason.BUDGET, 50),
+    ],
+)
+def test_stops_for_the_right_reason(
+    speedup: float, noise: float, thresholds: tuple[float, ...], reason: Reason, most: int
+) -> None:
+    look = measure(Rules(thresholds), noisy(random.Random(3), speedup, noise))
+    assert look.stop is reason
+    assert 6 <= look.pairs <= most
+    assert look.interval is not None
+    assert look.interval.low <= speedup <= look.interval.high
+
+
+def test_looks_only_after_a_whole_abba() -> None:
+    stopping = Stopping(Rules())
+    stopping.add_null(0.0, 0.0)
+    looks = [stopping.add(200.0, 100.0, 0.0) for _ in range(6)]
+    assert [look.interval is None for look in looks] == [True, False] * 3
+    assert [look.stop for look in looks] == [None] * 5 + [Reason.DECIDED]
+
+
+def test_the_budget_waits_for_the_least_pairs() -> None:
+    look = measure(Rules(budget_s=1.0), noisy(random.Random(1), 1.0, 0.1), pair_s=0.5)
+    assert (look.stop, look.pairs) == (Reason.BUDGET, 6)
+
+
+def test_the_least_pairs_do_not_wait_for_ever() -> None:
+    look = measure(Rules(budget_s=1.0, least_pairs=20), noisy(random.Random(1), 1.0, 0.1), 2.0)
+    assert (look.stop, look.pairs) == (Reason.BUDGET, 4)
+
+
+@pytest.mark.parametrize(("most", "stopped_at"), [(MOST_PAIRS, MOST_PAIRS), (21, 20)])
+def test_the_pairs_have_an_end(most: int, stopped_at: int) -> None:
+    rules = Rules(budget_s=1e9, most_pairs=most)
+    look = measure(rules, noisy(random.Random(1), 1.0, 0.2))
+    assert (look.stop, look.pairs) == (Reason.PAIRS, stopped_at)
+
+
+def test_the_null_is_subtracted_before_looking() -> None:
+    """With the protocol's 90 of 100 us left in, a kernel twice as fast would seem 1.05x."""
+    stopping = Stopping(Rules())
+    for _ in range(4):
+        stopping.add_null(90.0, 90.0)
+    looks = [stopping.add(100.0, 95.0, 0.0) for _ in range(6)]
+    assert looks[-1].interval is not None
+    assert looks[-1].interval.center == pytest.approx(2.0)
+    assert stopping.baseline.median_us == pytest.approx(10.0)
+    assert stopping.solution.median_us == pytest.approx(5.0)
+
+
+def test_pairs_need_a_null() -> None:
+    stopping = Stopping(Rules())
+    stopping.add(1.0, 1.0, 0.0)
+    with pytest.raises(ValueError, match="null"):
+        stopping.add(1.0, 1.0, 0.0)
+
+
+@pytest.mark.parametrize("pairs", [(2, 10), (6, MOST_PAIRS + 1), (12, 10)])
+def test_rules_that_break_the_interval_are_refused(pairs: tuple[int, int]) -> None:
+    with pytest.raises(ValueError, match="pairs must lie"):
+        Rules(least_pairs=pairs[0], most_pairs=pairs[1])
+
+
+@pytest.mark.parametrize("noise", [0.003, 0.01, 0.03], ids=["calm", "usual", "shared machine"])
+def test_a_copy_is_called_fast_in_at_most_one_of_forty_pairs(noise: float) -> None:
+    """Stopping included: each look is one more chance to be fooled, and none must be had for free.
+
+    Plain 95 % t intervals at each look would call one copy in nine fast at 3 % noise.
+    """
+    source = random.Random(20261129)
+    runs = 240
+    fast = 0
+    for _ in range(runs):
+        look = measure(Rules(budget_s=60 * PAIR_S), noisy(source, 1.0, noise))
+        assert look.interval is not None
+        fast += look.interval.above(1.0)
+    assert fast / runs <= 0.025
