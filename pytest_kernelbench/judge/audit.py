@@ -43,6 +43,7 @@ class Request:
     size: str = "smoke"
     device: str = "cpu"
     facts: Facts | None = None
+    """To compare with; like the layout, of no concern to files in plain KernelBench format."""
     measure_only: bool = False
 
 
@@ -80,9 +81,10 @@ def audit(request: Request) -> Report:
     report = Report(_name(request.path))
     failures: list[str] = []
     try:
-        failures += violations(request.path)
-        if request.facts is not None:
-            failures += facts_module.contradictions(request.path, request.facts)
+        if load_program(request.path).is_native:
+            failures += violations(request.path)
+            if request.facts is not None:
+                failures += facts_module.contradictions(request.path, request.facts)
         report = _run(request, report, failures)
     except KernelbenchError as error:
         failures.append(str(error))
@@ -129,7 +131,8 @@ def find_problems(paths: Iterable[Path]) -> list[Path]:
         elif path.is_file():
             found.append(path)
         else:
-            raise UsageError(f"{path} is neither a problem file nor a folder of them")
+            message = f"{path} is neither a problem file nor a folder of them"
+            raise UsageError(message)
     return found
 
 

@@ -79,7 +79,8 @@ def compare(got: torch.Tensor, expected: torch.Tensor, *, atol: float, rtol: flo
     the device once or twice. Raises ``ValueError`` if the shapes differ.
     """
     if got.shape != expected.shape:
-        raise ValueError(f"cannot compare shapes {list(got.shape)} and {list(expected.shape)}")
+        message = f"cannot compare shapes {list(got.shape)} and {list(expected.shape)}"
+        raise ValueError(message)
     if expected.numel() == 0:
         return Difference(elements=0, wrong=0)
     got, expected = _real(got), _real(expected)

@@ -134,17 +134,19 @@ def load_program(path: Path, overrides: Mapping[str, object] | None = None) -> P
     program = Program(path, _imported(path))
     for name in ("Model", "get_inputs"):
         if not callable(getattr(program.module, name, None)):
-            raise ProblemError(
+            message = (
                 f"{path} defines no {name}: a problem file needs Model, get_inputs() and, "
                 "if the constructor takes arguments, get_init_inputs()."
             )
+            raise ProblemError(message)
     for name, value in (overrides or {}).items():
         if name not in vars(program.module):
             constants = [key for key in vars(program.module) if key.isupper()]
-            raise ProblemError(
+            message = (
                 f"{path} has no constant {name} to override; it has: {', '.join(constants)}. "
                 "Correct the name in SMOKE or SHAPES."
             )
+            raise ProblemError(message)
         setattr(program.module, name, value)
     return program
 
@@ -159,7 +161,10 @@ def seed_everything(seed: int) -> None:
     np.random.seed(seed % 2**32)  # noqa: NPY002 - files draw from the legacy global generator
 
 
-def map_tensors(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+def map_tensors(  # any structure goes in, the same structure comes out
+    value: Any,  # noqa: ANN401
+    change: Callable[[torch.Tensor], torch.Tensor],
+) -> Any:  # noqa: ANN401
     """``value`` with each tensor in its nested lists, tuples and dicts replaced by ``change``."""
     import torch
 
@@ -216,17 +221,19 @@ def _imported(path: Path) -> ModuleType:
     name = f"pytest_kernelbench_problem_{uuid4().hex}"
     spec = importlib.util.spec_from_loader(name, _FreshLoader(name, str(path)))
     if spec is None or spec.loader is None:
-        raise ProblemError(f"{path} cannot be imported as Python source.")
+        message = f"{path} cannot be imported as Python source."
+        raise ProblemError(message)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
-        raise ProblemError(
+        message = (
             f"{path} cannot be imported: {type(error).__name__}: {error}. "
             "Run `python` on the file to see the whole traceback."
-        ) from error
+        )
+        raise ProblemError(message) from error
     return module
 
 

@@ -13,22 +13,22 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_kernelbench.errors import ProblemError
 from pytest_kernelbench.judge.comparison import compare
+from pytest_kernelbench.judge.families import transformed
 from pytest_kernelbench.judge.program import (
     ALL_DTYPES,
     ALL_FAMILIES,
     cast_module,
-    map_tensors,
     seed_everything,
 )
 from pytest_kernelbench.settings import DEFAULT_TOLERANCE, DTYPES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     import torch
 
     from pytest_kernelbench.judge.comparison import Difference
-    from pytest_kernelbench.judge.program import Program
+from pytest_kernelbench.judge.program import Program
 
 MODEL_SEED, INPUT_SEED, OTHER_SEED, FORWARD_SEED = 11, 12, 13, 14
 
@@ -113,11 +113,11 @@ def run_forward(program: Program, model: torch.nn.Module, inputs: list[Any]) -> 
     try:
         outputs = [leaf for _, leaf in leaves(model(*inputs))]
     except Exception as error:
-        raise ProblemError(
-            f"{program.path}: forward raised {type(error).__name__}: {error}"
-        ) from error
+        message = f"{program.path}: forward raised {type(error).__name__}: {error}"
+        raise ProblemError(message) from error
     if not outputs:
-        raise ProblemError(f"{program.path}: forward returned no tensor")
+        message = f"{program.path}: forward returned no tensor"
+        raise ProblemError(message)
     return outputs
 
 
@@ -251,23 +251,6 @@ def families_are_finite(evidence: Evidence) -> Iterator[str]:
         outputs = evidence.forward(transformed(evidence.inputs(), family))
         if not all(tensor.isfinite().all() for tensor in outputs):
             yield f"output is not finite for {family} inputs (declare FAMILIES without it)"
-
-
-def transformed(inputs: list[Any], family: str) -> list[Any]:
-    """Give the float tensors among ``inputs`` as the family has them."""
-    import torch
-
-    changes: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
-        "negated": torch.neg,
-        "zero_mean": torch.randn_like,
-        "large": lambda tensor: tensor * 30,
-        "small": lambda tensor: tensor / 1000,
-    }
-    change = changes[family]
-    return [
-        map_tensors(value, lambda tensor: change(tensor) if tensor.is_floating_point() else tensor)
-        for value in inputs
-    ]
 
 
 def differences(

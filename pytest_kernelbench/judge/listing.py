@@ -1,0 +1,107 @@
+"""``kb problems``: list the problems with their sizes, or prove that they are fit to judge by."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_kernelbench.catalog.family import family
+from pytest_kernelbench.catalog.problems import ProblemCatalog
+from pytest_kernelbench.errors import KernelbenchError, UsageError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_kernelbench.catalog.pair import Problem
+
+MAX_JOBS = 8
+HEADER = ("problem", "family", "parameters", "GFLOP", "GB", "FLOP/byte", "shapes")
+ROW = "{:<58} {:<12} {:>12} {:>10} {:>8} {:>10}  {}"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what ``problems_command`` reads."""
+    parser.add_argument("roots", nargs="*", type=Path, default=[Path("problems")])
+    parser.add_argument("--level", type=int, action="append", help="only this level; repeatable")
+    parser.add_argument(
+        "--check", action="store_true", help="prove facts and sensitivity on this machine"
+    )
+    parser.add_argument("--size", choices=("auto", "smoke", "full"), default="auto")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
+    parser.add_argument("--jobs", type=int, help="processes on the CPU; by default one a core")
+    parser.add_argument("--json", type=Path, help="also write the check's reports, one a line")
+
+
+def problems_command(args: argparse.Namespace) -> int:
+    """List or check; the exit status is 1 where a problem fails and 2 where none is found."""
+    try:
+        problems = _chosen(args)
+    except UsageError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return _check(problems, args) if args.check else _list(problems)
+
+
+def _chosen(args: argparse.Namespace) -> list[Problem]:
+    catalog = ProblemCatalog(args.roots)
+    chosen = [each for each in catalog.problems if not args.level or each.level in args.level]
+    if not chosen:
+        message = f"no problem found: searched {catalog.describe()}"
+        raise UsageError(message)
+    return chosen
+
+
+def _list(problems: list[Problem]) -> int:
+    print(ROW.format(*HEADER))
+    failed = 0
+    for problem in problems:
+        cells = _cells(problem)
+        failed += cells[-1].startswith("does not run")
+        print(ROW.format(*cells), flush=True)
+    print(f"{len(problems)} problems" + (f", {failed} of which do not run" if failed else ""))
+    return 1 if failed else 0
+
+
+def _cells(problem: Problem) -> tuple[str, ...]:
+    from pytest_kernelbench.judge.census import measure_size
+
+    try:
+        size = measure_size(problem.path)
+    except KernelbenchError as error:
+        return (problem.id, family(problem), "", "", "", "", f"does not run: {error}")
+    return (
+        problem.id,
+        family(problem),
+        f"{size.parameters:,}",
+        f"{size.flops / 1e9:,.1f}",
+        f"{size.moved_bytes / 1e9:.3f}",
+        f"{size.intensity:.2f}",
+        f"{_shapes(size.input_shapes)} -> {_shapes(size.output_shapes)}",
+    )
+
+
+def _shapes(shapes: tuple[tuple[int, ...], ...]) -> str:
+    return ", ".join("x".join(map(str, shape)) or "scalar" for shape in shapes)
+
+
+def _check(problems: list[Problem], args: argparse.Namespace) -> int:
+    import torch
+
+    from pytest_kernelbench.judge.audit import Request, run_audit
+    from pytest_kernelbench.judge.facts import DEFAULT_FACTS, read_facts
+
+    device = args.device
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    size = args.size
+    if size == "auto":
+        size = "smoke" if device == "cpu" else "full"
+    facts = read_facts() if DEFAULT_FACTS.exists() else {}
+    print(f"checking {len(problems)} problems at {size} size on {device}")
+    requests = [
+        Request(each.path, size, device, facts.get((each.level, each.number))) for each in problems
+    ]
+    jobs = args.jobs or (min(MAX_JOBS, os.cpu_count() or 1) if device == "cpu" else 1)
+    return run_audit(requests, jobs, args.json)

@@ -1,0 +1,66 @@
+"""Which operators a program runs: what it computes, apart from how its author spelt it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+# "Extending PyTorch" documents this mode by this path; there is no other.
+from torch.utils._python_dispatch import TorchDispatchMode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+SAME = {"addmm": "mm", "_safe_softmax": "_softmax", "hardtanh": "clamp", "clamp_min": "clamp"}
+"""Spellings of one operation."""
+
+INSIGNIFICANT = frozenset(
+    # Arithmetic around operators is written in many ways ...
+    {"add", "sub", "rsub", "mul", "div", "neg", "pow"}
+    # ... so are views and copies ...
+    | {
+        "view",
+        "_unsafe_view",
+        "_reshape_alias",
+        "t",
+        "transpose",
+        "permute",
+        "expand",
+        "as_strided",
+    }
+    | {"unsqueeze", "squeeze", "slice", "select", "split", "split_with_sizes", "unbind", "unfold"}
+    | {"detach", "alias", "clone", "copy", "_to_copy", "lift_fresh", "cat", "stack", "repeat"}
+    # ... and constants.
+    | {"empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like"}
+    | {"new_empty", "new_zeros", "new_ones", "new_full", "arange", "scalar_tensor", "fill"}
+)
+
+
+def significant(names: Iterable[str]) -> dict[str, int]:
+    """Count operators by name, without overloads, in-place marks, views, copies and arithmetic."""
+    plain = (_plain(name) for name in names)
+    return dict(sorted(Counter(name for name in plain if name not in INSIGNIFICANT).items()))
+
+
+def _plain(name: str) -> str:
+    name = name.partition(".")[0].rstrip("_")
+    return SAME.get(name, name)
+
+
+class OperatorLog(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch's is untyped
+    """While it is active, notes the name of each operator that runs."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.names: list[str] = []
+
+    def __torch_dispatch__(
+        self,
+        func: Callable[..., object],
+        types: object,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> object:
+        """Run ``func`` as it is."""
+        self.names.append(str(func).removeprefix("aten."))
+        return func(*args, **(kwargs or {}))
