@@ -13,6 +13,7 @@ from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.judge import questions, wire
 from pytest_kernelbench.judge.rejection import Rejected
 from pytest_kernelbench.judge.runners import ENTRY, MESSAGE_LIMIT_BYTES, Runner
+from pytest_kernelbench.judge.station import Station
 from pytest_kernelbench.sandbox.channel import ChannelError
 from pytest_kernelbench.sandbox.plan import Plan
 from pytest_kernelbench.settings import DTYPES
@@ -20,11 +21,14 @@ from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
     from pytest_kernelbench.catalog.pair import Problem
+    from pytest_kernelbench.judge.device import Device
     from pytest_kernelbench.sandbox.client import ForkServer
     from pytest_kernelbench.settings import Settings
 
 ORACLE = "pytest_kernelbench.judge.oracle:main"
 _ORACLE_TIMEOUT_S = 600.0
+_KEPT_BYTES = 8 << 30
+"""Device memory for the outputs of a batch, which are kept until some are revealed."""
 Answer = TypeVar("Answer", bound=wire.Message)
 
 
@@ -32,23 +36,31 @@ class Bench:
     """Made once a problem (and size); raises ``Rejected`` where the problem itself is no good."""
 
     def __init__(
-        self, server: ForkServer, problem: Problem, settings: Settings, device: str, size: str
+        self, server: ForkServer, problem: Problem, settings: Settings, device: Device, size: str
     ) -> None:
         self.server = server
         self.problem = problem
         self.settings = settings
-        self.device = device
+        self.device = device.torch_name
         self.size = size
-        self.gpu = device != "cpu"
+        self.gpu = device.is_gpu
+        self.environment = device.environment | ({} if device.is_gpu else {"TRITON_INTERPRET": "1"})
         self.threads = _threads()
         self.seed = secrets.randbits(48)
         self.folder = Path(tempfile.mkdtemp(prefix="kb-bench-"))
         self._oracle = server.spawn(
-            Plan(entry=ORACLE, scratch=str(self.folder / "oracle"), untrusted=False, gpu=self.gpu),
+            Plan(
+                entry=ORACLE,
+                scratch=str(self.folder / "oracle"),
+                untrusted=False,
+                gpu=self.gpu,
+                environment=self.environment,
+            ),
             questions.FromOracle,
             limit_bytes=256 << 20,
         )
         self.baseline: Runner | None = None
+        self._station: Station | None = None
         self._rounds = 0
         try:
             self.prepared, self.state_fd = self._prepare()
@@ -94,6 +106,11 @@ class Bench:
             raise MachineError(f"the oracle answered {type(answer).__name__}, not {kind.__name__}")
         return answer
 
+    @property
+    def kept_bytes(self) -> int:
+        """Device memory for what a batch keeps, on either side: a share of what was free, and bounded."""
+        return min(_KEPT_BYTES, self.prepared.free_bytes // 8)
+
     def next_round(self) -> int:
         """A number no round had before."""
         self._rounds += 1
@@ -119,7 +136,7 @@ class Bench:
             readable=readable + ((extension,) if extension else ()),
             untrusted=True,
             gpu=self.gpu,
-            environment={"TRITON_INTERPRET": "1"} if not self.gpu else {},
+            environment=self.environment,
         )
         child = self.server.spawn(plan, wire.FromRunner, limit_bytes=MESSAGE_LIMIT_BYTES)
         runner = Runner(child, self.settings.timeout_s, trusted=trusted)
@@ -161,8 +178,17 @@ class Bench:
             self.baseline = self.start_runner(self.problem.path, "Model", trusted=True)
         return self.baseline
 
+    def start_station(self, cubin: bytes, flush_bytes: int) -> Station:
+        """The baseline on the device, with the oracle's kernels loaded; set up once."""
+        if self._station is None:
+            self.ask(wire.Attach(cubin, 0, 0), wire.Done)
+            self._station = Station(self, self.start_baseline(), 0, cubin, flush_bytes)
+        return self._station
+
     def close(self) -> None:
         """End the processes and remove their folders."""
+        if self._station is not None:
+            self._station.close()
         if self.baseline is not None:
             self.baseline.close()
         self._oracle.kill()

@@ -14,6 +14,7 @@ from pytest_kernelbench.judge.host_memory import HostArena, Pristine
 from pytest_kernelbench.judge.rejection import Rejected
 from pytest_kernelbench.sandbox import kernel
 from pytest_kernelbench.sandbox.channel import close_all
+from pytest_kernelbench.timing.paired import CPU_LEAST_OF_NULL
 from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
@@ -93,16 +94,22 @@ class HostTrial:
             current.close()
         return times[True], times[False]
 
-    def null(self) -> float:
-        """What the protocol itself costs, in microseconds: a call that returns memory made before."""
+    def null(self) -> tuple[float, float]:
+        """What the protocol itself costs either side, in microseconds: a call that returns memory made before."""
         current = Round(self.bench, PLAIN)
         try:
             self.contender.child.stop()
             _, elapsed_us = self._timed(self.bench.start_baseline(), current, null=True)
-            return elapsed_us
+            return elapsed_us, elapsed_us
         finally:
             self.contender.child.resume()
             current.close()
+
+    calls = 1
+    least_of_null = CPU_LEAST_OF_NULL
+
+    def evidence(self) -> None:
+        """There are no device events on a CPU."""
 
     def outline(self) -> None:
         """Tell the baseline what its null calls return."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import pickle
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -13,7 +14,6 @@ from pytest_kernelbench.errors import ProblemError
 from pytest_kernelbench.judge import families, questions, wire
 from pytest_kernelbench.judge.agreement import Expected, insensitive
 from pytest_kernelbench.judge.inside import forms
-from pytest_kernelbench.judge.inside.loading import pin_precision
 from pytest_kernelbench.judge.inside.memory import dtype
 from pytest_kernelbench.judge.program import ALL_FAMILIES, map_tensors
 from pytest_kernelbench.judge.reference import Reference, finite
@@ -106,6 +106,7 @@ class Oracle:
         launches = reference.launches(arguments, rng)
         reference.restore()
         del arguments, inputs, outputs
+        l2_bytes, free_bytes = device_memory(reference.device)
         state = {
             name: value
             for name, value in reference.model.state_dict().items()
@@ -138,6 +139,8 @@ class Oracle:
             launches=launches,
             native=reference.program.is_native,
             notes=notes,
+            l2_bytes=l2_bytes,
+            free_bytes=free_bytes,
         )
         return answer, (memory,)
 
@@ -186,8 +189,6 @@ class Oracle:
 
 def strided(arena: mmap.mmap, leaf: wire.Leaf) -> torch.Tensor:
     """The tensor that ``leaf`` describes, at its offset in the arena (the referee has checked the bounds)."""
-    import warnings
-
     kind = dtype(leaf.dtype)
     if 0 in leaf.shape:
         return torch.empty(leaf.shape, dtype=kind)
@@ -198,9 +199,15 @@ def strided(arena: mmap.mmap, leaf: wire.Leaf) -> torch.Tensor:
     return raw.view(kind).as_strided(leaf.shape, leaf.strides)
 
 
+def device_memory(device: torch.device) -> tuple[int, int]:
+    """``(L2 bytes, free bytes)`` of a CUDA device; zeros on a CPU."""
+    if device.type != "cuda":
+        return 0, 0
+    torch.cuda.empty_cache()
+    free, _ = torch.cuda.mem_get_info(device)
+    return int(torch.cuda.get_device_properties(device).L2_cache_size), int(free)
+
+
 def map_clone(arguments: list[Any]) -> list[Any]:
     """Copies of the tensors, so that a reference that works in place spoils nothing."""
     return [map_tensors(value, lambda tensor: tensor.clone()) for value in arguments]
-
-
-__all__ = ["Oracle", "main", "pin_precision", "strided"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_kernelbench.judge.wire import Arena, Attach, Done, Leaf, Message, Span
+from pytest_kernelbench.judge.wire import Attach, Done, Leaf, Message, Span
 
 
 class Prepare(Message, frozen=True):
@@ -48,6 +48,10 @@ class Prepared(Message, frozen=True):
     """About how many operators one forward of the reference runs."""
     native: bool
     notes: tuple[str, ...]
+    l2_bytes: int
+    """The device's last cache (0 on a CPU)."""
+    free_bytes: int
+    """The device's free memory while nothing but the oracle's context is on it (0 on a CPU)."""
 
 
 class Refused(Message, frozen=True):
@@ -92,21 +96,45 @@ class Compared(Message, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-class Varied(Message, frozen=True):
-    """Let the inputs of round ``number`` be those the keyed generator makes of base ``base`` under ``key``."""
+class Share(Message, frozen=True):
+    """Make device memory for handing over tensors to runner ``slot``; answered by ``Shared`` (one descriptor)."""
 
-    number: int
-    base: int
-    key: tuple[int, int]
+    slot: int
+    size_bytes: int
+
+
+class Shared(Message, frozen=True):
+    """The memory's real size."""
+
+    size_bytes: int
 
 
 class Fill(Message, frozen=True):
-    """Put bytes of base input ``tensor`` (draw ``number``) into the arena; answered by ``Done``."""
+    """Put bytes of input ``tensor`` of draw ``number`` into the arena; answered by ``Done``."""
 
+    slot: int
     number: int
     tensor: int
     offset: int
     size_bytes: int
+
+
+class Same(Message, frozen=True):
+    """Bytes of input ``tensor`` after a forward lie in the arena: are they as drawn? Answered by ``Compared``."""
+
+    slot: int
+    number: int
+    tensor: int
+    offset: int
+    size_bytes: int
+
+
+class Varied(Message, frozen=True):
+    """Round ``number`` has the inputs that the keyed generator makes of draws ``bases`` under ``key``."""
+
+    number: int
+    bases: tuple[int, ...]
+    key: tuple[int, int]
 
 
 class Expect(Message, frozen=True):
@@ -115,25 +143,35 @@ class Expect(Message, frozen=True):
     number: int
     leaves: tuple[Leaf, ...]
     rng: int | None
+    key: tuple[int, int]
+    """The key of the call, under which its digest was made."""
 
 
 class Check(Message, frozen=True):
-    """Bytes of leaf ``leaf`` lie in the arena: digest and compare them; answered by ``Checked``."""
+    """Bytes ``[offset, offset + size)`` of output ``leaf`` lie in the arena; answered by ``Done``."""
 
-    number: int
+    slot: int
     leaf: int
     offset: int
     size_bytes: int
-    key: tuple[int, int]
-    last: bool
 
 
-class Checked(Message, frozen=True):
-    """So far: the digest over all bytes of the round (with the last piece), and the first finding."""
+class Conclude(Message, frozen=True):
+    """All bytes are there: answered by ``Concluded``."""
+
+
+class Concluded(Message, frozen=True):
+    """The digest over the bytes, and whether they agree with the expected ones."""
 
     digest: tuple[int, int]
     found: Compared
 
 
-ToOracle = Prepare | Draw | Compare | Varied | Fill | Expect | Check | Attach | Arena
-FromOracle = Prepared | Refused | Drawn | Compared | Checked | Done | Arena
+class Forget(Message, frozen=True):
+    """Leave the device's memory to others; answered by ``Done``."""
+
+
+ToOracle = (
+    Prepare | Draw | Compare | Share | Fill | Same | Varied | Expect | Check | Conclude | Forget | Attach
+)
+FromOracle = Prepared | Refused | Drawn | Compared | Shared | Concluded | Done

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Protocol
 
-from pytest_kernelbench.timing.paired import CPU_LEAST_OF_NULL
 from pytest_kernelbench.timing.stopping import Rules, Stopping
 from pytest_kernelbench.verdict import Measurement
 
@@ -26,8 +25,18 @@ class Track(Protocol):
     def pair(self, *, contender_first: bool) -> tuple[float, float]:
         """``(baseline_us, contender_us)`` per call."""
 
-    def null(self) -> float:
-        """Microseconds per call of the protocol around nothing."""
+    def null(self) -> tuple[float, float]:
+        """Microseconds per call of the protocol around nothing, as the baseline and as the solution runs it."""
+
+    def evidence(self) -> float | None:
+        """Median of device events around the solution's forward, where there are such."""
+
+    least_of_null: float
+    """The smallest share of the protocol's cost that a time must have to be told from its noise."""
+
+    @property
+    def calls(self) -> int:
+        """Calls of one turn."""
 
 
 def race(track: Track, settings: Settings, baseline: str = "eager") -> Measurement:
@@ -37,15 +46,13 @@ def race(track: Track, settings: Settings, baseline: str = "eager") -> Measureme
     rules = Rules(thresholds=settings.thresholds or (1.0,), budget_s=settings.budget_s)
     stopping = Stopping(rules)
     for _ in range(_NULLS_FIRST):
-        null = track.null()
-        stopping.add_null(null, null)
+        stopping.add_null(*track.null())
     spent_s = 0.0
     number = 0
     while True:
         first = bin(number).count("1") % 2 == 1
         baseline_us, ours_us = track.pair(contender_first=first)
-        null = track.null()
-        stopping.add_null(null, null)
+        stopping.add_null(*track.null())
         spent_s += (baseline_us + ours_us) / 1e6
         look = stopping.add(baseline_us, ours_us, spent_s)
         number += 1
@@ -55,7 +62,7 @@ def race(track: Track, settings: Settings, baseline: str = "eager") -> Measureme
     refusals = {
         f"{who}: {refusal}"
         for who, net in (("baseline", theirs), ("solution", ours))
-        if (refusal := net.refusal(CPU_LEAST_OF_NULL))
+        if (refusal := net.refusal(track.least_of_null))
     }
     low, high = (0.0, 0.0) if refusals else (interval.low, interval.high)
     return Measurement(
@@ -67,9 +74,10 @@ def race(track: Track, settings: Settings, baseline: str = "eager") -> Measureme
         time_us=ours.median_us,
         null_us=ours.null_us,
         turns=number,
-        calls=number,
+        calls=number * track.calls,
         times_us=ours.times_us,
         baseline_times_us=theirs.times_us,
+        events_us=track.evidence(),
         notes=(*sorted(refusals), f"stopped: {look.stop.value}"),
     )
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from pytest_kernelbench.errors import ProblemError
 from pytest_kernelbench.judge.bench import Bench
 from pytest_kernelbench.judge.families import PLAIN
+from pytest_kernelbench.judge.device_trial import DeviceTrial
 from pytest_kernelbench.judge.host_trial import HostTrial
+from pytest_kernelbench.judge.nvrtc import protocol_cubin
 from pytest_kernelbench.judge.race import race
 from pytest_kernelbench.judge.rejection import Rejected
 from pytest_kernelbench.sandbox.client import ForkServer
@@ -19,9 +21,14 @@ if TYPE_CHECKING:
 
     from pytest_kernelbench.build.extension import Extension
     from pytest_kernelbench.catalog.pair import Pair
+    from pytest_kernelbench.judge.device import Device
+    from pytest_kernelbench.judge.runners import Runner
     from pytest_kernelbench.settings import Settings
 
+    Trial = HostTrial | DeviceTrial
+
 PRELOAD = ("torch", "numpy", "torch.utils.cpp_extension", "pytest_kernelbench.judge.inside.runner")
+_LEAST_FLUSH_BYTES = 32 << 20
 _TIMING_FAILURES = frozenset(
     {Status.RAISED, Status.CRASHED, Status.TIMED_OUT, Status.OUT_OF_MEMORY}
 )
@@ -42,11 +49,9 @@ class Progress:
 class Referee:
     """Judges on one device. Not thread-safe; ``close`` ends every process."""
 
-    def __init__(self, settings: Settings, device: str, device_name: str, device_uuid: str) -> None:
+    def __init__(self, settings: Settings, device: Device) -> None:
         self.settings = settings
         self.device = device
-        self.device_name = device_name
-        self.device_uuid = device_uuid
         self._server: ForkServer | None = None
         self._bench: Bench | None = None
 
@@ -55,7 +60,7 @@ class Referee:
         """``full`` or ``smoke``: what ``--kb-size`` says, or what fits the device."""
         if self.settings.size != "auto":
             return self.settings.size
-        return "full" if self.device != "cpu" else "smoke"
+        return "full" if self.device.is_gpu else "smoke"
 
     def warm_up(self) -> None:
         """Start the fork server, so that it imports torch while something else is done."""
@@ -94,8 +99,8 @@ class Referee:
             notes=tuple(progress.notes),
             measurements=progress.measurements,
             rounds=progress.rounds,
-            device=self.device_name,
-            device_uuid=self.device_uuid,
+            device=self.device.name,
+            device_uuid=self.device.uuid,
             size=self.size,
             dtype=self.settings.dtype,
             walls=progress.walls,
@@ -118,7 +123,7 @@ class Referee:
         progress.missing_walls = contender.child.missing_walls
         progress.notes.extend(contender.notes)
         try:
-            trial = HostTrial(bench, contender)
+            trial = self._trial(bench, contender)
             try:
                 self._agree(trial, bench, progress)
                 if not self.settings.correctness_only:
@@ -128,7 +133,14 @@ class Referee:
         finally:
             contender.close()
 
-    def _agree(self, trial: HostTrial, bench: Bench, progress: Progress) -> None:
+    def _trial(self, bench: Bench, contender: Runner) -> HostTrial | DeviceTrial:
+        if self.device.capability is None:
+            return HostTrial(bench, contender)
+        cubin = protocol_cubin(self.device.capability)
+        flush_bytes = max(_LEAST_FLUSH_BYTES, 2 * bench.prepared.l2_bytes)
+        return DeviceTrial(bench, contender, cubin, flush_bytes)
+
+    def _agree(self, trial: Trial, bench: Bench, progress: Progress) -> None:
         for number in range(self.settings.seeds):
             try:
                 trial.agree(PLAIN)
@@ -144,7 +156,7 @@ class Referee:
                 progress.notes.append(f"finding: {rejected.reason}")
         progress.agreed = True
 
-    def _named(self, rejected: Rejected, number: int, trial: HostTrial) -> Rejected:
+    def _named(self, rejected: Rejected, number: int, trial: Trial) -> Rejected:
         """Say in which round it was; tell what is always wrong from what is sometimes."""
         reason = f"round {number + 1} of {self.settings.seeds}: {rejected.reason}"
         status = rejected.status
@@ -154,7 +166,7 @@ class Referee:
         return Rejected(status, reason, rejected.detail, rejected.notes)
 
     @staticmethod
-    def _agrees_now(trial: HostTrial) -> bool:
+    def _agrees_now(trial: Trial) -> bool:
         try:
             trial.agree(PLAIN)
         except Rejected:

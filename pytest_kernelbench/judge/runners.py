@@ -54,6 +54,10 @@ class Runner:
             self._reject(Status.CRASHED, f"wrote what is no message on the judge's channel: {error}")
         if stray:
             self._reject(Status.CRASHED, "sent descriptors over the judge's channel")
+        return self.judged(answer, kind, doing)
+
+    def judged(self, answer: wire.Message, kind: type[Answer], doing: str = "") -> Answer:
+        """``answer`` if it is of ``kind``; a failure it tells of, or an answer out of turn, ends the pair."""
         if isinstance(answer, wire.Failed):
             self._failed(answer, doing)
         if not isinstance(answer, kind):

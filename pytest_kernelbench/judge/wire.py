@@ -199,10 +199,12 @@ class Batch(Message, frozen=True):
     """A seed a call, or empty where the reference draws no random numbers."""
     events: bool
     null: bool
+    inputs_too: bool
+    """Keep the last call's inputs, so that the referee can see whether they were changed."""
 
 
 class Reveal(Message, frozen=True):
-    """Copy bytes of one kept output into the arena; answered by ``Done``."""
+    """Copy bytes of one kept output (``call`` -1: of an input of the last call) into the arena; answered by ``Done``."""
 
     call: int
     leaf: int

@@ -80,6 +80,10 @@ class Channel(Generic[Message]):
             close_all(fds + more)
             raise Garbled(f"not a message of this protocol: {error}") from None
 
+    def waiting(self) -> bool:
+        """Whether something (or the end) can be received at once."""
+        return bool(self._poller.poll(0))
+
     def close(self) -> None:
         """Close this end."""
         self.socket.close()

@@ -34,8 +34,13 @@ def serve(control_fd: int, preload: list[str]) -> None:
     kernel.die_with_parent(signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the referee's to handle
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers are reaped by the kernel
+    # torch.utils.cpp_extension asks for a GPU at import. Through the CUDA runtime (the default) that would
+    # forbid CUDA to every child forked later; through NVML it does not.
+    os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"
     for name in preload:
         importlib.import_module(name)
+    del os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"]
+    walls.pid_namespace_refusal()  # asked once here; every child inherits the answer
     channel: Channel[Plan] = Channel(socket.socket(fileno=control_fd), Plan)
     channel.socket.sendall(b"!")
     while True:
@@ -68,8 +73,7 @@ def _keeper(plan: Plan, fds: tuple[int, ...], answer_fd: int) -> NoReturn:
         os.setsid()
         raised = walls.Walls()
         raised.up.append("own session")
-        if plan.untrusted:
-            walls.raise_outer(raised)
+        new_pids = plan.untrusted and walls.raise_outer(raised)
         sock_fd, status_fd, log_fd = fds
         walls.close_descriptors({sock_fd, status_fd, log_fd, answer_fd})
         report_r, report_w = os.pipe()
@@ -77,6 +81,8 @@ def _keeper(plan: Plan, fds: tuple[int, ...], answer_fd: int) -> NoReturn:
         if init == 0:
             os.close(report_r)
             os.close(answer_fd)
+            if new_pids:
+                walls.raise_proc(raised)
             _init(plan, raised, sock_fd, status_fd, log_fd, report_w)
         os.close(report_w)
         with os.fdopen(report_r, "rb") as report:
@@ -103,8 +109,6 @@ def _init(
     """Be pid 1: start the child, reap whatever is orphaned, and end all of it when the child ends."""
     kernel.die_with_parent(signal.SIGKILL)
     kernel.adopt_orphans()
-    if plan.untrusted and any("namespaces" in name for name in raised.up):
-        walls.raise_proc(raised)
     child = os.fork()
     if child == 0:
         os.close(status_fd)

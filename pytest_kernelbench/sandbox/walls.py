@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import signal
@@ -9,6 +10,7 @@ import socket
 import struct
 import sys
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 from pytest_kernelbench.sandbox import kernel, landlock
@@ -37,21 +39,58 @@ class Walls:
         return True
 
 
-def raise_outer(walls: Walls) -> None:
-    """Namespaces; the caller must fork afterwards to be inside the new pid namespace."""
-    inner = kernel.CLONE_NEWPID | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWNS
+@lru_cache(maxsize=1)
+def pid_namespace_refusal() -> str:
+    """Why a pid namespace with a /proc of its own cannot be had here; empty if it can.
 
-    def leave() -> None:
-        if os.geteuid() == 0:
-            kernel.unshare(inner)
-            return
-        uid, gid = os.geteuid(), os.getegid()
-        kernel.unshare(kernel.CLONE_NEWUSER | inner)
-        Path("/proc/self/setgroups").write_text("deny")
-        Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
-        Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
+    Tried once, in a process that ends at once: without its own /proc a pid namespace breaks CUDA, and what has been
+    unshared cannot be undone.
+    """
+    read_end, write_end = os.pipe()
+    if (probe := os.fork()) == 0:
+        try:
+            _leave(_APART | _PIDS)
+            if (inner := os.fork()) == 0:
+                kernel.mount_own_proc()
+                os._exit(0)
+            said = b"" if os.waitpid(inner, 0)[1] == 0 else b"/proc cannot be mounted"
+        except OSError as error:
+            said = str(error.strerror or error).encode()
+        os.write(write_end, said)
+        os._exit(0)
+    os.close(write_end)
+    with os.fdopen(read_end, "rb") as pipe:
+        refusal = pipe.read().decode()
+    with contextlib.suppress(ChildProcessError):  # where SIGCHLD is ignored the kernel has reaped it
+        os.waitpid(probe, 0)
+    return refusal
 
-    walls.raise_("pid, network, ipc and mount namespaces", leave)
+
+def raise_outer(walls: Walls) -> bool:
+    """Namespaces. True if there is a new pid namespace: the caller must fork to be inside it."""
+    refusal = pid_namespace_refusal()
+    if not refusal:
+        return walls.raise_(
+            "pid, network, ipc and mount namespaces", lambda: _leave(_APART | _PIDS)
+        )
+    walls.missing.append(f"pid and mount namespaces: {refusal}")
+    walls.raise_("network and ipc namespaces", lambda: _leave(_APART))
+    return False
+
+
+_APART = kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC
+_PIDS = kernel.CLONE_NEWPID | kernel.CLONE_NEWNS
+
+
+def _leave(flags: int) -> None:
+    if os.geteuid() == 0:
+        kernel.unshare(flags)
+        return
+    uid, gid = os.geteuid(), os.getegid()
+    kernel.unshare(kernel.CLONE_NEWUSER | flags)
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
+    Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
 
 
 def raise_proc(walls: Walls) -> None:
@@ -86,7 +125,8 @@ def allowed_paths(plan: Plan) -> tuple[list[Path], list[Path]]:
     for name in ("CUDA_HOME", "CUDA_PATH"):
         if os.environ.get(name):
             readable.append(Path(os.environ[name]))
-    writable = [Path(plan.scratch), *(Path(device) for device in DEVICES)]
+    # The CUDA driver names its threads by writing to /proc/self/task/*/comm, and fails where it cannot.
+    writable = [Path(plan.scratch), Path("/proc/self"), *(Path(device) for device in DEVICES)]
     if plan.gpu:
         for pattern in _GPU_DEVICES:
             writable.extend(Path("/dev").glob(pattern))

@@ -116,6 +116,10 @@ class Runner:
 
     def outline(self, order: wire.Outline, _: tuple[int, ...]) -> wire.Done:
         """Prepare the memory that null calls return: written once, so that reading it costs what reading costs."""
+        assert self.order is not None
+        if self.order.device != "cpu":
+            self._on_device().outline(order)
+            return wire.Done()
         self.nulls = [
             _empty(span.shape, dtype=dtype(span.dtype)).fill_(1) for span in order.leaves
         ]

@@ -1,0 +1,91 @@
+"""Which devices there are, asked of the driver's own library: no torch, no CUDA context."""
+
+from __future__ import annotations
+
+import os
+import platform
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.judge.device import Device
+
+
+def find_device(wanted: str) -> Device:
+    """The device that ``--kb-device`` names (``auto``: the first visible GPU, else the CPU).
+
+    Raises ``UsageError`` where a GPU was asked for by name and none is visible.
+    """
+    if wanted == "cpu":
+        return cpu()
+    gpus = visible_gpus()
+    if wanted == "auto":
+        return gpus[0] if gpus else cpu()
+    number = int(wanted.partition(":")[2] or 0)
+    if number >= len(gpus):
+        seen = os.environ.get("CUDA_VISIBLE_DEVICES")
+        hint = "" if seen is None else f" (CUDA_VISIBLE_DEVICES is {seen!r})"
+        raise UsageError(
+            f"--kb-device={wanted}: {len(gpus)} CUDA devices are visible here{hint}; "
+            "use --kb-device=auto or cpu"
+        )
+    return gpus[number]
+
+
+def cpu() -> Device:
+    """This machine's processor."""
+    return Device(_processor(), f"cpu-{platform.node()}", "cpu")
+
+
+@lru_cache(maxsize=1)
+def _all_gpus() -> tuple[Device, ...]:
+    try:
+        nvml: Any = import_module("pynvml")
+        nvml.nvmlInit()
+    except Exception:  # noqa: BLE001 - no library, no driver, no permission: there is no GPU for us
+        return ()
+    try:
+        driver = nvml.nvmlSystemGetDriverVersion()
+        return tuple(
+            _gpu(nvml, number, driver) for number in range(nvml.nvmlDeviceGetCount())
+        )
+    finally:
+        nvml.nvmlShutdown()
+
+
+def _gpu(nvml: Any, number: int, driver: str) -> Device:  # noqa: ANN401 - NVML is untyped
+    handle = nvml.nvmlDeviceGetHandleByIndex(number)
+    major, minor = nvml.nvmlDeviceGetCudaComputeCapability(handle)
+    name, uuid = nvml.nvmlDeviceGetName(handle), nvml.nvmlDeviceGetUUID(handle)
+    return Device(name, uuid, "cuda:0", f"{major}.{minor}", driver, number)
+
+
+def visible_gpus() -> tuple[Device, ...]:
+    """The GPUs that ``CUDA_VISIBLE_DEVICES`` leaves, in its order (numbers, UUIDs or their beginnings)."""
+    gpus = _all_gpus()
+    listed = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if listed is None:
+        return gpus
+    chosen = []
+    for entry in filter(None, map(str.strip, listed.split(","))):
+        match = [
+            gpu
+            for number, gpu in enumerate(gpus)
+            if entry == str(number) or (entry.startswith("GPU-") and gpu.uuid.startswith(entry))
+        ]
+        if not match:
+            break  # as CUDA does: what follows an unknown entry is invisible
+        chosen.append(match[0])
+    return tuple(chosen)
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        return platform.machine()
+    return platform.machine()

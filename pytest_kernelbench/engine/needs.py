@@ -1,0 +1,22 @@
+"""What a solution needs of the device, told from its text: a hint to skip early, never a verdict."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_CUDA = re.compile(
+    r"__global__|cuda_sources\s*=|\.cuda\(\)|device\s*=\s*['\"]cuda|torch\.cuda\.(?!is_available)|"
+    r"\bimport\s+(?:cutlass|cupy|tilelang|cuda)\b|\bfrom\s+(?:cutlass|cupy|tilelang|cuda)\b"
+)
+_GUARDED = re.compile(r"torch\.cuda\.is_available\(\)|\.is_cuda\b")
+
+
+def needs_cuda(source: Path) -> bool:
+    """Whether the file plainly needs a CUDA device (and does not ask whether there is one)."""
+    text = source.read_text(encoding="utf-8", errors="replace")
+    code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
+    return bool(_CUDA.search(code)) and not (_GUARDED.search(code) and "__global__" not in code)

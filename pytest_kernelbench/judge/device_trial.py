@@ -1,0 +1,181 @@
+"""A pair on a device: agreement by single calls, time by hash-chained batches whose outputs are revealed afterwards."""
+
+from __future__ import annotations
+
+import random
+import secrets
+from statistics import median
+from typing import TYPE_CHECKING
+
+from pytest_kernelbench.judge import questions, wire
+from pytest_kernelbench.judge.checks import form_fault
+from pytest_kernelbench.judge.families import PLAIN
+from pytest_kernelbench.judge.rejection import Rejected
+from pytest_kernelbench.judge.station import Batch, Station, pieces
+from pytest_kernelbench.timing.schedule import BatchBounds, plan_batch
+from pytest_kernelbench.verdict import Status
+
+if TYPE_CHECKING:
+    from pytest_kernelbench.judge.bench import Bench
+    from pytest_kernelbench.judge.runners import Runner
+
+VARIANTS = 4
+_REVEAL_BYTES = 256 << 20
+_LEAST_REVEALED, _MOST_REVEALED = 3, 8
+_QUEUE_LAUNCHES = 900
+"""The device's queue holds about a thousand launches; beyond, a launch waits for the gate itself."""
+_PROTOCOL_LAUNCHES = 4
+
+
+class DeviceTrial:
+    """Calls of contender and baseline on a device. One contender, one trial."""
+
+    least_of_null = 0.0
+
+    def __init__(self, bench: Bench, contender: Runner, cubin: bytes, flush_bytes: int) -> None:
+        self.bench = bench
+        self.prepared = bench.prepared
+        self.contender = Station(bench, contender, 1, cubin, flush_bytes)
+        self.baseline = bench.start_station(cubin, flush_bytes)
+        self.calls = 1
+        self._copy = tuple("copy" for _ in self.prepared.inputs)
+        self._bases: tuple[int, ...] = ()
+        self._random = random.SystemRandom()
+
+    def agree(self, family: str) -> bool:
+        """One untimed round; False where the problem does not bear the family. Raises ``Rejected``."""
+        number = self._draw(family)
+        if number is None:
+            return False
+        self.contender.load((number,), self._copy)
+        batch = self.contender.run(1, inputs_too=not self.prepared.mutates)
+        self._check_form(batch.form)
+        if not self.prepared.mutates:
+            self._check_inputs(number)
+        self._check_call(self.contender, batch, 0, number)
+        return True
+
+    def outline(self) -> None:
+        """Choose the length of a batch from the baseline alone; give both sides the same base inputs."""
+        self.baseline.runner.ask(wire.Outline(self.prepared.outputs), wire.Done)
+        self._bases = tuple(self._draw_plain() for _ in range(self._variants()))
+        self.contender.load(self._bases, self.prepared.modes)
+        self.baseline.load(self._bases, self.prepared.modes)
+        self.bench.ask(questions.Forget(), wire.Done)
+        self.baseline.run(2)  # the first calls load what is loaded lazily
+        few = 4
+        null_us = self.baseline.run(few, null=True).time_us / few
+        net_us = max(self.baseline.run(few).time_us / few - null_us, 1.0)
+        out_bytes = sum(span.size_bytes for span in self.prepared.outputs)
+        bounds = BatchBounds(
+            budget_us=self.bench.settings.budget_s * 1e6,
+            memory_bytes=self.bench.kept_bytes,
+            most_calls=max(1, _QUEUE_LAUNCHES // (self.prepared.launches + self._launches())),
+        )
+        self.calls = plan_batch(net_us, null_us, out_bytes + self.prepared.inputs_bytes, bounds).calls
+
+    def pair(self, *, contender_first: bool) -> tuple[float, float]:
+        """``(baseline_us, contender_us)`` per call of a batch each; calls chosen afterwards are revealed and checked."""
+        if contender_first:
+            ours = self._contend()
+            theirs = self._hold()
+        else:
+            theirs = self._hold()
+            ours = self._contend()
+        self._verify(ours)
+        return theirs.time_us / self.calls, ours.time_us / self.calls
+
+    def null(self) -> tuple[float, float]:
+        """Microseconds per call of the protocol around an empty forward (in the baseline's process), as each side runs it:
+        with all calls queued, or (where a forward waits for the device) with the host's part in the time."""
+        both = [
+            self.baseline.run(self.calls, null=True, wait=station.queues).time_us / self.calls
+            for station in (self.baseline, self.contender)
+        ]
+        return both[0], both[1]
+
+    def evidence(self) -> float | None:
+        """Median of device events around each forward of one more batch: evidence beside the referee's clock."""
+        batch = self.contender.run(min(self.calls, 50), events=True)
+        self._verify(batch)
+        return median(batch.form.events_us) if batch.form.events_us else None
+
+    def close(self) -> None:
+        """Give back what was shared with the contender."""
+        self.contender.close()
+
+    def _contend(self) -> Batch:
+        return self.contender.run(self.calls)
+
+    def _hold(self) -> Batch:
+        self.contender.runner.child.stop()
+        try:
+            return self.baseline.run(self.calls)
+        finally:
+            self.contender.runner.child.resume()
+
+    def _verify(self, batch: Batch) -> None:
+        """Reveal calls that nobody could foresee, and compare every element of them."""
+        self._check_form(batch.form)
+        out_bytes = sum(span.size_bytes for span in self.prepared.outputs)
+        affordable = _REVEAL_BYTES // max(out_bytes, 1)
+        count = min(len(batch.digests), max(_LEAST_REVEALED, min(_MOST_REVEALED, affordable)))
+        for call in self._random.sample(range(len(batch.digests)), count):
+            number = self.bench.next_round()
+            self.bench.ask(questions.Varied(number, self._bases, batch.keys[call]), wire.Done)
+            self._check_call(self.contender, batch, call, number)
+
+    def _check_call(self, station: Station, batch: Batch, call: int, number: int) -> None:
+        rng = batch.rngs[call] if batch.rngs else None
+        leaves = batch.form.leaves
+        expect = questions.Expect(number, leaves, rng, batch.keys[call])
+        self.bench.ask(expect, wire.Done)
+        for index, span in enumerate(self.prepared.outputs):
+            for offset, size in pieces(span.size_bytes):
+                station.reveal(call, index, offset, size)
+                self.bench.ask(questions.Check(station.slot, index, offset, size), wire.Done)
+        concluded = self.bench.ask(questions.Conclude(), questions.Concluded)
+        found = concluded.found
+        if found.status:
+            where = f"call {call + 1} of a timed batch: " if len(batch.digests) > 1 else ""
+            raise Rejected(Status(found.status), where + found.reason, found.detail, found.notes)
+        if concluded.digest != batch.digests[call]:
+            text = (
+                "work escaped: the output was not complete when it was due (its digest then differs "
+                "from that of the bytes revealed later)"
+            )
+            raise Rejected(Status.UNSTABLE, text)
+
+    def _check_form(self, form: wire.Batched) -> None:
+        prepared = self.prepared
+        fault = form_fault(
+            form.structure, form.leaves, prepared.structure, prepared.outputs, self.bench.device
+        )
+        if fault:
+            raise Rejected(*fault)
+
+    def _check_inputs(self, number: int) -> None:
+        for tensor, span in enumerate(self.prepared.inputs):
+            for offset, size in pieces(span.size_bytes):
+                self.contender.reveal(-1, tensor, offset, size)
+                same = questions.Same(1, number, tensor, offset, size)
+                found = self.bench.ask(same, questions.Compared)
+                if found.status:
+                    raise Rejected(Status(found.status), found.reason)
+
+    def _draw(self, family: str) -> int | None:
+        number = self.bench.next_round()
+        order = questions.Draw(number, secrets.randbits(48), family)
+        drawn = self.bench.ask(order, questions.Drawn)
+        return number if drawn.usable else None
+
+    def _draw_plain(self) -> int:
+        number = self._draw(PLAIN)
+        assert number is not None
+        return number
+
+    def _variants(self) -> int:
+        return VARIANTS if "pick" in self.prepared.modes else 1
+
+    def _launches(self) -> int:
+        return _PROTOCOL_LAUNCHES + len(self.prepared.inputs) + len(self.prepared.outputs)

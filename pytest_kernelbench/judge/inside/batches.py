@@ -1,0 +1,226 @@
+"""The timed batch on a device: K hash-chained calls enqueued behind a gate that the referee opens."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import mmap
+import os
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from pytest_kernelbench.judge import wire
+from pytest_kernelbench.judge.inside import driver, forms, generator, loading
+from pytest_kernelbench.judge.inside.dense import is_dense
+from pytest_kernelbench.judge.inside.memory import dtype
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_kernelbench.judge.inside.runner import Runner
+
+_PATIENCE_NS = 60_000_000_000
+_FLUSH_THREADS = 512
+_FLUSH_BLOCKS = 132 * 4
+
+_empty = torch.empty
+_pointer = torch.Tensor.data_ptr
+_contiguous = torch.Tensor.contiguous
+_clone = torch.Tensor.clone
+_Event = torch.cuda.Event
+_empty_cache = torch.cuda.empty_cache
+_no_grad = torch.no_grad
+_manual_seed = torch.manual_seed
+
+
+class DeviceRunner:
+    """What a runner does on a device beside constructing its model."""
+
+    def __init__(self, runner: Runner) -> None:
+        self.runner = runner
+        self.protocol: driver.Protocol
+        self.control = 0
+        self.arena: driver.SharedMemory | None = None
+        self.layout = b""
+        self.recipes: list[generator.Recipe] = []
+        self.kept: list[list[tuple[torch.Tensor, int]]] = []
+        self.nulls: tuple[wire.Span, ...] = ()
+
+    def handler(self, message: wire.Message) -> Callable[[Any, tuple[int, ...]], wire.Message]:
+        """The method that answers ``message``."""
+        handlers: dict[type, Callable[[Any, tuple[int, ...]], wire.Message]] = {
+            wire.Attach: self.attach,
+            wire.Arena: self.map_arena,
+            wire.Base: self.base,
+            wire.Piece: self.piece,
+            wire.Release: self.release,
+            wire.Batch: self.batch,
+            wire.Reveal: self.reveal,
+        }
+        return handlers[type(message)]
+
+    @property
+    def device(self) -> str:
+        """As torch calls it."""
+        assert self.runner.order is not None
+        return self.runner.order.device
+
+    def attach(self, order: wire.Attach, fds: tuple[int, ...]) -> wire.Done:
+        """Load the protocol and map the control block, which the referee polls."""
+        torch.cuda.init()
+        self.state = _empty(generator.STATE_BYTES, dtype=torch.uint8, device=self.device)
+        self.state.zero_()
+        self.flush_buffer = _empty(order.flush_bytes, dtype=torch.uint8, device=self.device)
+        self.flush_buffer.zero_()
+        self.protocol = driver.Protocol(order.cubin)
+        self._control_map = mmap.mmap(fds[0], order.control_bytes)
+        os.close(fds[0])
+        address = ctypes.addressof(ctypes.c_char.from_buffer(self._control_map))
+        self.control = driver.register_host(address, order.control_bytes)
+        self._state_at = self.state.data_ptr()
+        self._flush_at = self.flush_buffer.data_ptr()
+        self._flush_size = order.flush_bytes // 16
+        driver.synchronize()
+        return wire.Done()
+
+    def map_arena(self, order: wire.Arena, fds: tuple[int, ...]) -> wire.Done:
+        """Map the memory through which the oracle hands over inputs and gets outputs."""
+        self.arena = driver.SharedMemory.attach(fds[0], order.size_bytes)
+        os.close(fds[0])
+        return wire.Done()
+
+    def base(self, order: wire.Base, _: tuple[int, ...]) -> wire.Done:
+        """Make room for base inputs."""
+        self.kept, self.recipes = [], []
+        gc.collect()
+        self.layout = order.pickled_layout
+        self.recipes = generator.make_base(order.spans, order.modes, self.device)
+        return wire.Done()
+
+    def piece(self, order: wire.Piece, _: tuple[int, ...]) -> wire.Done:
+        """Take bytes of a base input out of the arena."""
+        assert self.arena is not None
+        recipe = self.recipes[order.tensor]
+        at = recipe.base.data_ptr() + order.variant * recipe.span.size_bytes + order.offset
+        driver.copy(at, self.arena.address, order.size_bytes)
+        driver.synchronize()
+        return wire.Done()
+
+    def release(self, _: wire.Release, __: tuple[int, ...]) -> wire.Done:
+        """Leave the memory to others."""
+        self.kept, self.recipes = [], []
+        gc.collect()
+        _empty_cache()
+        return wire.Done()
+
+    def outline(self, order: wire.Outline) -> None:
+        """Remember what null calls return."""
+        self.nulls = order.leaves
+
+    def batch(self, order: wire.Batch, _: tuple[int, ...]) -> wire.Batched:
+        """Enqueue the calls, say so, wait for the device, and report the outputs' forms."""
+        assert self.runner.order is not None
+        loading.pin_precision(tf32=self.runner.order.tf32)
+        self.kept = []
+        self.runner.outputs = []
+        driver.forget_persisting_l2()
+        gc.disable()
+        try:
+            with _no_grad():
+                answer = self._enqueue(order)
+                self.runner.channel.send(wire.Done())
+                driver.synchronize()
+        except loading.Stop:
+            raise
+        except (Exception, SystemExit) as error:
+            raise loading.Stop(
+                loading.failure("forward", error, self.runner.order.source)
+            ) from None
+        finally:
+            gc.enable()
+        events = tuple(1e3 * first.elapsed_time(last) for first, last in self._events)
+        return wire.Batched(answer[0], answer[1], answer[2], events)
+
+    def _enqueue(self, order: wire.Batch) -> tuple[str, tuple[wire.Leaf, ...], int]:
+        protocol, state, control = self.protocol, self._state_at, self.control
+        self._events: list[tuple[Any, Any]] = []
+        seen: set[int] = set()
+        form: tuple[str, tuple[wire.Leaf, ...]] = ("", ())
+        shapes: tuple[Any, ...] = ()
+        odd = 0
+        protocol.gate(1, 1, control, state, order.number, _PATIENCE_NS)
+        for call in range(order.calls):
+            tensors = generator.generate(protocol, self.recipes, state, self.device)
+            arguments = forms.fill(self.layout, tensors)
+            protocol.flush(_FLUSH_BLOCKS, _FLUSH_THREADS, self._flush_at, self._flush_size)
+            structure, outputs = self._forward(arguments, order, call)
+            leaves = tuple(map(forms.leaf, outputs))
+            facts = tuple((x.dtype, x.shape, x.strides, x.device, x.exact_type) for x in leaves)
+            if call == 0:
+                form, shapes = (structure, leaves), facts
+                if not all(leaf.exact_type and leaf.device.startswith("cuda") for leaf in leaves):
+                    return structure, leaves, 0
+            elif facts != shapes or structure != form[0]:
+                odd += 1
+                break
+            self._commit(outputs, leaves, call, seen)
+            if order.inputs_too:
+                self.inputs = tensors
+        return form[0], form[1], odd
+
+    def _forward(
+        self, arguments: list[Any], order: wire.Batch, call: int
+    ) -> tuple[str, list[torch.Tensor]]:
+        if order.null:
+            return "null", [
+                _empty(span.shape, dtype=dtype(span.dtype), device=self.device) for span in self.nulls
+            ]
+        if order.rngs:
+            _manual_seed(order.rngs[call])
+        first = last = None
+        if order.events:
+            first, last = _Event(enable_timing=True), _Event(enable_timing=True)
+            first.record()
+        result = self.runner.model(*arguments)
+        if last is not None:
+            last.record()
+            self._events.append((first, last))
+        structure, tensors = forms.flatten(result)
+        return structure, [forms.plain(tensor) for tensor in tensors]
+
+    def _commit(
+        self, outputs: list[torch.Tensor], leaves: tuple[wire.Leaf, ...], call: int, seen: set[int]
+    ) -> None:
+        """Digest every byte of every output, in memory order, and keep the bytes for the reveal."""
+        kept = []
+        last = len(outputs) - 1
+        for index, (tensor, leaf) in enumerate(zip(outputs, leaves, strict=True)):
+            block = tensor
+            if not is_dense(leaf.shape, leaf.strides):
+                block = _contiguous(tensor)
+            elif leaf.pointer in seen:
+                # The same buffer every time: its copy is part of the solution's time, and the next call may overwrite it.
+                block = _clone(tensor)
+            seen.add(_pointer(block))
+            size = block.numel() * block.element_size()
+            kept.append((block, size))
+            at = _pointer(block)
+            if index == last:
+                generator.finish_digest(
+                    self.protocol, at, size, index, call, self._state_at, self.control
+                )
+            else:
+                generator.add_to_digest(self.protocol, at, size, 0, index, self._state_at)
+        self.kept.append(kept)
+
+    def reveal(self, order: wire.Reveal, _: tuple[int, ...]) -> wire.Done:
+        """Copy bytes of a kept output (``call`` -1: of the last call's inputs) into the arena."""
+        assert self.arena is not None
+        if order.call < 0:
+            at = _pointer(self.inputs[order.leaf])
+        else:
+            at = _pointer(self.kept[order.call][order.leaf][0])
+        driver.copy(self.arena.address, at + order.offset, order.size_bytes)
+        driver.synchronize()
+        return wire.Done()
