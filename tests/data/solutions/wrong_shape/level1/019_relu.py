@@ -1,0 +1,9 @@
+"""The right numbers, transposed."""
+
+import torch
+from torch import nn
+
+
+class ModelNew(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.relu(x).t().contiguous()
