@@ -12,9 +12,7 @@ NAN, INF = math.nan, math.inf
 
 
 def difference(got: object, expected: object, tolerance: float = 1e-4) -> Difference:
-    return compare(
-        torch.as_tensor(got), torch.as_tensor(expected), atol=tolerance, rtol=tolerance
-    )
+    return compare(torch.as_tensor(got), torch.as_tensor(expected), atol=tolerance, rtol=tolerance)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +39,7 @@ def difference(got: object, expected: object, tolerance: float = 1e-4) -> Differ
         pytest.param([1 - 1j], [1 + 1j], False, id="conjugate"),
     ],
 )
-def test_rule(got: object, expected: object, agrees: bool) -> None:
+def test_rule(got: object, expected: object, *, agrees: bool) -> None:
     assert difference(got, expected).agrees is agrees
 
 

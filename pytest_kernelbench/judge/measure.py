@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_kernelbench.judge.program import Program
 
-RUNS, BUDGET_S = 10, 2.0
+RUNS, BUDGET_S = 10, 1.0
 
 
 def measured_forward(program: Program, device: torch.device) -> tuple[float, int | None]:

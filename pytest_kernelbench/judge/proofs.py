@@ -18,6 +18,7 @@ from pytest_kernelbench.judge.program import (
     ALL_DTYPES,
     ALL_FAMILIES,
     cast_module,
+    load_program,
     seed_everything,
 )
 from pytest_kernelbench.settings import DEFAULT_TOLERANCE, DTYPES
@@ -253,6 +254,20 @@ def families_are_finite(evidence: Evidence) -> Iterator[str]:
             yield f"output is not finite for {family} inputs (declare FAMILIES without it)"
 
 
+def declared_shapes_run(evidence: Evidence) -> Iterator[str]:
+    """Each of SHAPES runs, on the meta device: its numbers may be too large for this one."""
+    import torch
+
+    for index, overrides in enumerate(evidence.program.SHAPES):
+        program = load_program(evidence.program.path, overrides)
+        with torch.no_grad():
+            model, inputs = program.make_model(0, "meta"), program.make_inputs(0, "meta")
+            try:
+                run_forward(program, model, inputs)
+            except ProblemError as error:
+                yield f"SHAPES[{index}]: {error}"
+
+
 def differences(
     got: list[torch.Tensor], expected: list[torch.Tensor], dtype: str = "fp32"
 ) -> list[Difference]:
@@ -282,4 +297,5 @@ PROOFS = (
     halves_are_finite,
     rounding_is_small,
     families_are_finite,
+    declared_shapes_run,
 )
