@@ -17,7 +17,8 @@ CPP = r"""
 
 constexpr int64_t BLOCK = 128;
 
-void rmsnorm(uint64_t from, uint64_t to, int64_t batch, int64_t channels, int64_t pixels, float eps) {
+void rmsnorm(uint64_t from, uint64_t to, int64_t batch, int64_t channels, int64_t pixels,
+             float eps) {
   const float* x = (const float*)from;
   float* y = (float*)to;
   const int64_t blocks = (pixels + BLOCK - 1) / BLOCK;
@@ -58,11 +59,13 @@ extension = load_inline(
 class ModelNew(nn.Module):
     def __init__(self, num_features: int, eps: float = 1e-5) -> None:
         super().__init__()
+        self.num_features = num_features
         self.eps = eps
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         if x.dtype != torch.float32 or x.device.type != "cpu":
-            raise TypeError(f"rmsnorm: needs float32 on the CPU, not {x.dtype} on {x.device}")
+            message = f"rmsnorm: needs float32 on the CPU, not {x.dtype} on {x.device}"
+            raise TypeError(message)
         x = x.contiguous()
         y = torch.empty_like(x)
         batch, channels = x.shape[:2]

@@ -1,7 +1,7 @@
 """GELU in the tanh approximation on the CPU: eight operators in one vectorised, parallel pass.
 
-``0.5 (1 + tanh(u))`` is ``sigmoid(2 u)``: one exponential, and nothing cancels for negative x. Written without
-torch's headers, so that it builds in seconds.
+``0.5 (1 + tanh(u))`` is ``sigmoid(2 u)``: one exponential, and nothing cancels for negative x.
+Written without torch's headers, so that it builds in seconds.
 """
 
 import torch
@@ -15,12 +15,13 @@ CPP = r"""
 #include <cstdint>
 #include <cstring>
 
-// e^x to about one unit in the last place, without a branch, so that the compiler can vectorise the loop around
-// it: x = n ln 2 + f, a polynomial for e^f, and n added to the exponent's bits.
+// e^x to about one unit in the last place, without a branch, so that the compiler can vectorise
+// the loop around it: x = n ln 2 + f, a polynomial for e^f, and n added to the exponent's bits.
 static inline float exp_(float x) {
   x = x < -87.f ? -87.f : x;
   x = x > 88.f ? 88.f : x;
-  const float shifted = x * 1.44269504f + 12582912.f;  // 1.5 * 2^23: rounds to an integer in the low bits
+  // Adding 1.5 * 2^23 leaves the rounded integer in the low bits.
+  const float shifted = x * 1.44269504f + 12582912.f;
   const float n = shifted - 12582912.f;
   const float f = (x - n * 0.693359375f) + n * 2.12194440e-4f;
   float p = 1.9875691500e-4f;
@@ -64,7 +65,8 @@ extension = load_inline(
 class ModelNew(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         if x.dtype != torch.float32 or x.device.type != "cpu":
-            raise TypeError(f"new_gelu: needs float32 on the CPU, not {x.dtype} on {x.device}")
+            message = f"new_gelu: needs float32 on the CPU, not {x.dtype} on {x.device}"
+            raise TypeError(message)
         x = x.contiguous()
         y = torch.empty_like(x)
         extension.new_gelu(x.data_ptr(), y.data_ptr(), x.numel())

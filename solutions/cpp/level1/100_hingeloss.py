@@ -1,6 +1,7 @@
-"""Hinge loss on the CPU, through torch's own headers and threads: one pass, nothing of full size is written.
+"""Hinge loss on the CPU, with torch's own headers and threads: one pass, one number written.
 
-Rows are added up in float32 lanes and joined in double, in an order that does not depend on the threads.
+Rows are added up in float32 lanes and joined in double, in an order that does not depend on the
+threads.
 """
 
 import torch
@@ -20,7 +21,8 @@ constexpr int LANES = 16;
 torch::Tensor hinge_loss(torch::Tensor predictions, torch::Tensor targets) {
   TORCH_CHECK(predictions.device().is_cpu() && predictions.scalar_type() == torch::kFloat32 &&
               targets.scalar_type() == torch::kFloat32, "hinge_loss: needs float32 on the CPU");
-  TORCH_CHECK(targets.dim() == 1 && predictions.dim() >= 1 && predictions.size(-1) == targets.size(0) &&
+  TORCH_CHECK(targets.dim() == 1 && predictions.dim() >= 1 &&
+              predictions.size(-1) == targets.size(0) &&
               predictions.numel() > 0, "hinge_loss: one target for each column of the predictions");
   predictions = predictions.contiguous();
   targets = targets.contiguous();

@@ -1,7 +1,8 @@
-"""Linear layer and the sum over its outputs as one product with the summed rows of the weight, on the CPU.
+"""Sum over the outputs of a linear layer, as one product with the summed weight, on the CPU.
 
-What follows the sum runs over one element and changes nothing. The weight's sums are taken anew in each call,
-since the weight may have changed. Written without torch's headers, so that it builds in seconds.
+What follows the sum runs over one element and changes nothing. The weight's sums are taken anew
+in each call, since the weight may have changed. Written without torch's headers, so that it
+builds in seconds.
 """
 
 import torch
@@ -76,11 +77,17 @@ class ModelNew(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         if x.dtype != torch.float32 or x.device.type != "cpu":
-            raise TypeError(f"summed_linear: needs float32 on the CPU, not {x.dtype} on {x.device}")
+            message = f"summed_linear: needs float32 on the CPU, not {x.dtype} on {x.device}"
+            raise TypeError(message)
         x = x.contiguous()
         weight, bias = self.linear.weight, self.linear.bias
         y = x.new_empty((x.shape[0], 1))
         extension.summed_linear(
-            x.data_ptr(), weight.data_ptr(), bias.data_ptr(), y.data_ptr(), x.shape[0], *weight.t().shape
+            x.data_ptr(),
+            weight.data_ptr(),
+            bias.data_ptr(),
+            y.data_ptr(),
+            x.shape[0],
+            *weight.t().shape,
         )
         return y

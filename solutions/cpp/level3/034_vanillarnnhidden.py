@@ -1,7 +1,8 @@
-"""A recurrent network on the CPU: the inputs of all steps in one product, the steps in one C++ loop.
+"""Recurrent network on the CPU: all inputs in one product, all steps in one C++ loop.
 
-Only ``h = tanh(p + W h)`` needs the step before it. Sequences of the batch are independent, so each goes through
-all its steps in one thread. Written without torch's headers, so that it builds in seconds.
+Only ``h = tanh(p + W h)`` needs the step before it. Sequences of the batch are independent, so
+each goes through all its steps in one thread. Written without torch's headers, so that it builds
+in seconds.
 """
 
 import torch
@@ -67,7 +68,8 @@ class ModelNew(nn.Module):
 
     def forward(self, x: torch.Tensor, h0: torch.Tensor) -> torch.Tensor:
         if x.dtype != torch.float32 or x.device.type != "cpu":
-            raise TypeError(f"recur: needs float32 on the CPU, not {x.dtype} on {x.device}")
+            message = f"recur: needs float32 on the CPU, not {x.dtype} on {x.device}"
+            raise TypeError(message)
         length, batch, width = x.shape
         weight, h0 = self.i2h.weight, h0.contiguous()
         steps = F.linear(x, weight[:, :width], self.i2h.bias).contiguous()

@@ -1,6 +1,7 @@
 """Matrix product on the ordinary float32 units: tiles of 128 x 128, 8 x 8 results a thread.
 
-Two buffers in shared memory: while one is multiplied, the next tile is already on its way into registers.
+Two buffers in shared memory: while one is multiplied, the next tile is already on its way into
+registers.
 """
 
 import torch
@@ -30,14 +31,16 @@ __device__ __forceinline__ float4 load4(const float* p, int row, int col, int ro
 
 template <bool ALIGNED>
 __global__ void __launch_bounds__(THREADS, 2)
-matmul_tiles(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int m, int n, int k) {
+matmul_tiles(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
+             int m, int n, int k) {
   __shared__ __align__(16) float sa[2][TILE_K][STRIDE_A];  // transposed
   __shared__ __align__(16) float sb[2][TILE_K][TILE_N];
   const int row0 = blockIdx.y * TILE_M, col0 = blockIdx.x * TILE_N;
   // Where this thread loads from: two rows of A, 64 apart, and two rows of B, 8 apart.
   const int a_row = threadIdx.x / 4, a_col = threadIdx.x % 4 * 4;
   const int b_row = threadIdx.x / 32, b_col = threadIdx.x % 32 * 4;
-  // What it computes: 2 x 2 squares of 4 x 4, 64 apart, so that reads of shared memory do not collide.
+  // What it computes: 2 x 2 squares of 4 x 4, 64 apart, so that reads of shared memory do not
+  // collide.
   const int ty = threadIdx.x / 16 * 4, tx = threadIdx.x % 16 * 4;
 
   float4 next_a[2], next_b[2];
@@ -94,7 +97,8 @@ matmul_tiles(const float* __restrict__ a, const float* __restrict__ b, float* __
       const int col = col0 + tx + 64 * h;
       float* to = c + (int64_t)row * n + col;
       if (ALIGNED && col + 4 <= n) {
-        *(float4*)to = make_float4(sum[y][4 * h], sum[y][4 * h + 1], sum[y][4 * h + 2], sum[y][4 * h + 3]);
+        *(float4*)to = make_float4(sum[y][4 * h], sum[y][4 * h + 1], sum[y][4 * h + 2],
+                                   sum[y][4 * h + 3]);
       } else {
         #pragma unroll
         for (int x = 0; x < 4; x++) {
@@ -117,7 +121,8 @@ torch::Tensor matmul(torch::Tensor a, torch::Tensor b) {
   if (c.numel() == 0) return c;
   const float *pa = a.data_ptr<float>(), *pb = b.data_ptr<float>();
   float* pc = c.data_ptr<float>();
-  const bool aligned = k % 4 == 0 && n % 4 == 0 && ((uintptr_t)pa | (uintptr_t)pb | (uintptr_t)pc) % 16 == 0;
+  const bool aligned = k % 4 == 0 && n % 4 == 0 &&
+      ((uintptr_t)pa | (uintptr_t)pb | (uintptr_t)pc) % 16 == 0;
   const dim3 grid((n + TILE_N - 1) / TILE_N, (m + TILE_M - 1) / TILE_M);
   const auto kernel = aligned ? matmul_tiles<true> : matmul_tiles<false>;
   kernel<<<grid, THREADS, 0, stream>>>(pa, pb, pc, m, n, k);

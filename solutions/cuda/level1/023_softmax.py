@@ -1,8 +1,9 @@
 """Softmax over long rows, with each row read from memory once.
 
-A thread block cluster of up to eight blocks shares a row: each keeps its part in shared memory and the
-blocks exchange their maximum and their sum. Rows that no cluster can hold, and devices before Hopper, take
-the second kernel, which reads a row twice and keeps a running maximum and sum.
+A thread block cluster of up to eight blocks shares a row: each keeps its part in shared memory
+and the blocks exchange their maximum and their sum. Rows that no cluster can hold, and devices
+before Hopper, take the second kernel, which reads a row twice and keeps a running maximum and
+sum.
 """
 
 import torch
@@ -36,8 +37,9 @@ __device__ Part merge_block(Part part) {
   __shared__ Part of_warp[32];
   #pragma unroll
   for (int offset = 16; offset > 0; offset /= 2) {
-    const Part other = {__shfl_xor_sync(~0u, part.top, offset), __shfl_xor_sync(~0u, part.sum, offset)};
-    part = merge(part, other);
+    const float top = __shfl_xor_sync(~0u, part.top, offset);
+    const float sum = __shfl_xor_sync(~0u, part.sum, offset);
+    part = merge(part, {top, sum});
   }
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
   if (lane == 0) of_warp[warp] = part;
@@ -47,8 +49,9 @@ __device__ Part merge_block(Part part) {
   return part;
 }
 
-// Groups of four floats are aligned to 16 bytes in global memory; `phase` floats of the first one lie before
-// the part, and what lies outside is filled with -inf. A thread only touches groups that it staged itself.
+// Groups of four floats are aligned to 16 bytes in global memory; `phase` floats of the first one
+// lie before the part, and what lies outside is filled with -inf. A thread only touches groups
+// that it staged itself.
 __global__ void __launch_bounds__(MOST_THREADS, 1)
 softmax_cluster(const float* __restrict__ x, float* __restrict__ y, int64_t cols, int chunk) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -128,7 +131,9 @@ __global__ void softmax_twice(const float* __restrict__ x, float* __restrict__ y
   }
   part = merge_block(part);
   const float scale = 1.f / part.sum;
-  for (int64_t i = threadIdx.x; i < cols; i += blockDim.x) to[i] = shifted_exp(from[i], part.top) * scale;
+  for (int64_t i = threadIdx.x; i < cols; i += blockDim.x) {
+    to[i] = shifted_exp(from[i], part.top) * scale;
+  }
 }
 
 torch::Tensor softmax(torch::Tensor x) {
@@ -142,7 +147,8 @@ torch::Tensor softmax(torch::Tensor x) {
   const int64_t rows = x.size(0), cols = x.size(1);
   int major = 0, shared_bytes = 0;
   C10_CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, x.get_device()));
-  C10_CUDA_CHECK(cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, x.get_device()));
+  C10_CUDA_CHECK(cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                        x.get_device()));
   const float* from = x.data_ptr<float>();
   float* to = y.data_ptr<float>();
   const bool same_phase = ((uintptr_t)from ^ (uintptr_t)to) % 16 == 0;
@@ -159,7 +165,8 @@ torch::Tensor softmax(torch::Tensor x) {
   }
   const size_t bytes = (chunk + 8) / 4 * 16;
   const int threads = (int)std::min<int64_t>(MOST_THREADS, (chunk / 4 + 31) / 32 * 32 + 32);
-  C10_CUDA_CHECK(cudaFuncSetAttribute(softmax_cluster, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+  C10_CUDA_CHECK(cudaFuncSetAttribute(softmax_cluster,
+                                      cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
   cudaLaunchAttribute attribute;
   attribute.id = cudaLaunchAttributeClusterDimension;
   attribute.val.clusterDim.x = blocks;

@@ -1,6 +1,7 @@
 """RMS normalisation over channels: a thread keeps all channels of its pixel in registers.
 
-Neighbouring threads take neighbouring pixels, so each channel is a coalesced access, and x is read once.
+Neighbouring threads take neighbouring pixels, so each channel is a coalesced access, and x is
+read once.
 """
 
 import torch
@@ -17,7 +18,8 @@ constexpr int THREADS = 256;
 
 template <int MOST>  // channels that fit into registers
 __global__ void __launch_bounds__(THREADS)
-rmsnorm_once(const float* __restrict__ x, float* __restrict__ y, int channels, int64_t pixels, float eps) {
+rmsnorm_once(const float* __restrict__ x, float* __restrict__ y, int channels, int64_t pixels,
+             float eps) {
   const int64_t pixel = (int64_t)blockIdx.x * THREADS + threadIdx.x;
   if (pixel >= pixels) return;
   const int64_t base = (int64_t)blockIdx.y * channels * pixels + pixel;
@@ -87,6 +89,7 @@ extension = load_inline(
 class ModelNew(nn.Module):
     def __init__(self, num_features: int, eps: float = 1e-5) -> None:
         super().__init__()
+        self.num_features = num_features
         self.eps = eps
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:

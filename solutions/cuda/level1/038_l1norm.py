@@ -1,7 +1,8 @@
-"""Each row over the mean of its absolute values, read once into the shared memory of a small cluster.
+"""Rows over their mean absolute value, each read once into the shared memory of a cluster.
 
-Rows of 65535 floats start at any multiple of four bytes. The copy into shared memory therefore works on
-groups of four floats that are aligned in global memory, and patches the two ends by hand.
+Rows of 65535 floats start at any multiple of four bytes. The copy into shared memory therefore
+works on groups of four floats that are aligned in global memory, and patches the two ends by
+hand.
 """
 
 import torch
@@ -129,7 +130,8 @@ torch::Tensor l1norm(torch::Tensor x) {
     return y;
   }
   const size_t bytes = (chunk + 8) / 4 * 16;
-  C10_CUDA_CHECK(cudaFuncSetAttribute(l1norm_cluster, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+  C10_CUDA_CHECK(cudaFuncSetAttribute(l1norm_cluster, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                      (int)bytes));
   cudaLaunchAttribute attribute;
   attribute.id = cudaLaunchAttributeClusterDimension;
   attribute.val.clusterDim.x = blocks;

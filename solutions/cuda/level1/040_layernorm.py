@@ -1,8 +1,9 @@
 """Layer normalisation of few, very long samples: many blocks share a sample.
 
-The first kernel leaves count, mean and squared deviation of each chunk, the second joins them (Chan's
-formula, so that nothing cancels) and normalises. Chunks of one place in all samples follow each other, so that
-weight and bias are read from memory once and from the cache afterwards.
+The first kernel leaves count, mean and squared deviation of each chunk, the second joins them
+(Chan's formula, so that nothing cancels) and normalises. Chunks of one place in all samples
+follow each other, so that weight and bias are read from memory once and from the cache
+afterwards.
 """
 
 import torch
@@ -36,7 +37,8 @@ __device__ float sum_block(float v) {
 
 template <int VEC>
 __global__ void __launch_bounds__(THREADS)
-chunk_moments(const float* __restrict__ x, float2* __restrict__ moments, int rows, int64_t length, int chunks) {
+chunk_moments(const float* __restrict__ x, float2* __restrict__ moments, int rows, int64_t length,
+              int chunks) {
   const int row = blockIdx.x % rows, chunk = blockIdx.x / rows;
   const int64_t begin = (int64_t)chunk * THREADS * ITEMS * VEC;
   const int count = (int)min((int64_t)THREADS * ITEMS * VEC, length - begin);
@@ -71,8 +73,9 @@ chunk_moments(const float* __restrict__ x, float2* __restrict__ moments, int row
 
 template <int VEC>
 __global__ void __launch_bounds__(THREADS)
-normalise(const float* __restrict__ x, const float2* __restrict__ moments, const float* __restrict__ weight,
-          const float* __restrict__ bias, float* __restrict__ y, int rows, int64_t length, int chunks, float eps) {
+normalise(const float* __restrict__ x, const float2* __restrict__ moments,
+          const float* __restrict__ weight, const float* __restrict__ bias, float* __restrict__ y,
+          int rows, int64_t length, int chunks, float eps) {
   constexpr int64_t CHUNK = (int64_t)THREADS * ITEMS * VEC;
   const int row = blockIdx.x % rows, chunk = blockIdx.x / rows;
   const int64_t begin = chunk * CHUNK;
@@ -108,8 +111,8 @@ normalise(const float* __restrict__ x, const float2* __restrict__ moments, const
 }
 
 template <int VEC>
-void run(const float* x, const float* weight, const float* bias, float* y, const torch::Tensor& like,
-         int rows, int64_t length, float eps, cudaStream_t stream) {
+void run(const float* x, const float* weight, const float* bias, float* y,
+         const torch::Tensor& like, int rows, int64_t length, float eps, cudaStream_t stream) {
   const int64_t chunk = (int64_t)THREADS * ITEMS * VEC;
   const int chunks = (int)((length + chunk - 1) / chunk);
   auto moments = torch::empty({rows, chunks, 2}, like.options());
@@ -122,8 +125,8 @@ void run(const float* x, const float* weight, const float* bias, float* y, const
 }
 
 torch::Tensor layernorm(torch::Tensor x, torch::Tensor weight, torch::Tensor bias, double eps) {
-  TORCH_CHECK(x.is_cuda() && x.scalar_type() == torch::kFloat32 && weight.scalar_type() == torch::kFloat32,
-              "layernorm: needs float32 on CUDA");
+  TORCH_CHECK(x.is_cuda() && x.scalar_type() == torch::kFloat32 &&
+              weight.scalar_type() == torch::kFloat32, "layernorm: needs float32 on CUDA");
   TORCH_CHECK(weight.numel() == bias.numel() && x.numel() % weight.numel() == 0,
               "layernorm: weight and bias must have the shape of one sample");
   const c10::cuda::CUDAGuard guard(x.device());
@@ -133,7 +136,9 @@ torch::Tensor layernorm(torch::Tensor x, torch::Tensor weight, torch::Tensor bia
   if (x.numel() == 0) return y;
   const int64_t length = weight.numel();
   const int rows = (int)(x.numel() / length);
-  const float *from = x.data_ptr<float>(), *w = weight.data_ptr<float>(), *b = bias.data_ptr<float>();
+  const float* from = x.data_ptr<float>();
+  const float* w = weight.data_ptr<float>();
+  const float* b = bias.data_ptr<float>();
   float* to = y.data_ptr<float>();
   const bool aligned = length % 4 == 0 &&
       ((uintptr_t)from | (uintptr_t)w | (uintptr_t)b | (uintptr_t)to) % 16 == 0;
@@ -145,7 +150,8 @@ torch::Tensor layernorm(torch::Tensor x, torch::Tensor weight, torch::Tensor bia
 extension = load_inline(
     name="cuda_layernorm",
     cpp_sources=(
-        "torch::Tensor layernorm(torch::Tensor x, torch::Tensor weight, torch::Tensor bias, double eps);"
+        "torch::Tensor layernorm("
+        "torch::Tensor x, torch::Tensor weight, torch::Tensor bias, double eps);"
     ),
     cuda_sources=CUDA,
     functions=["layernorm"],

@@ -1,6 +1,7 @@
 """Running sum along a row: one block walks a row in tiles, its next tile already on the way.
 
-A thread adds up eight neighbours in registers, warps and block join by shuffles: one read, one write.
+A thread adds up eight neighbours in registers, warps and block join by shuffles: one read, one
+write.
 """
 
 import torch
@@ -19,7 +20,8 @@ constexpr int ITEMS = 8;
 constexpr int TILE = THREADS * ITEMS;
 
 template <bool ALIGNED>
-__device__ __forceinline__ void load(float (&v)[ITEMS], const float* from, int64_t first, int64_t cols) {
+__device__ __forceinline__ void load(float (&v)[ITEMS], const float* from, int64_t first,
+                                     int64_t cols) {
   if (ALIGNED && first + ITEMS <= cols) {
     #pragma unroll
     for (int k = 0; k < ITEMS; k += 4) *(float4*)(v + k) = *(const float4*)(from + first + k);

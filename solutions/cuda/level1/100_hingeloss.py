@@ -1,7 +1,7 @@
 """Hinge loss in one pass over the predictions: nothing of their size is ever written.
 
-Blocks add up in double and leave one figure each, which a last block joins in a fixed order: the same inputs
-give the same bits each time.
+Blocks add up in double and leave one figure each, which a last block joins in a fixed order: the
+same inputs give the same bits each time.
 """
 
 import torch
@@ -57,7 +57,8 @@ hinge_rows(const float* __restrict__ p, const float* __restrict__ t, double* __r
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
 }
 
-__global__ void join(const double* __restrict__ partial, int count, double divisor, float* __restrict__ loss) {
+__global__ void join(const double* __restrict__ partial, int count, double divisor,
+                     float* __restrict__ loss) {
   double sum = 0.;
   for (int i = threadIdx.x; i < count; i += THREADS) sum += partial[i];
   sum = sum_block(sum);
@@ -83,7 +84,8 @@ torch::Tensor hinge_loss(torch::Tensor p, torch::Tensor t) {
   const auto kernel = aligned ? hinge_rows<4> : hinge_rows<1>;
   kernel<<<blocks, THREADS, 0, stream>>>(pp, tp, partial.data_ptr<double>(), rows, cols);
   C10_CUDA_KERNEL_LAUNCH_CHECK();
-  join<<<1, THREADS, 0, stream>>>(partial.data_ptr<double>(), blocks, (double)p.numel(), loss.data_ptr<float>());
+  join<<<1, THREADS, 0, stream>>>(partial.data_ptr<double>(), blocks, (double)p.numel(),
+                                  loss.data_ptr<float>());
   C10_CUDA_KERNEL_LAUNCH_CHECK();
   return loss;
 }

@@ -1,6 +1,7 @@
 """cuDNN's convolution, then its bias, ReLU and the added bias in one pass, in place.
 
-Eager takes three passes over the convolution's output: the layer's own bias is a kernel of its own there.
+Eager takes three passes over the convolution's output: the layer's own bias is a kernel of its
+own there.
 """
 
 import torch
@@ -41,10 +42,11 @@ __global__ void bias_relu_bias(float* __restrict__ y, const float* __restrict__ 
 }
 
 void bias_relu_bias_(torch::Tensor y, torch::Tensor inner, torch::Tensor outer) {
-  TORCH_CHECK(y.is_cuda() && y.is_contiguous() && y.scalar_type() == torch::kFloat32 && y.dim() >= 2,
-              "bias_relu_bias_: needs a contiguous float32 tensor (batch, channels, ...) on CUDA");
+  TORCH_CHECK(y.is_cuda() && y.is_contiguous() && y.scalar_type() == torch::kFloat32 &&
+              y.dim() >= 2, "bias_relu_bias_: needs contiguous float32 (batch, channels, ...)");
   const int64_t channels = y.size(1);
-  TORCH_CHECK(inner.numel() == channels && outer.numel() == channels, "bias_relu_bias_: one bias a channel");
+  TORCH_CHECK(inner.numel() == channels && outer.numel() == channels,
+              "bias_relu_bias_: one bias a channel");
   if (y.numel() == 0) return;
   const c10::cuda::CUDAGuard guard(y.device());
   const auto stream = c10::cuda::getCurrentCUDAStream();
@@ -54,12 +56,14 @@ void bias_relu_bias_(torch::Tensor y, torch::Tensor inner, torch::Tensor outer) 
   const bool aligned = pixels % 4 == 0 && (uintptr_t)to % 16 == 0;
   const int64_t threads = aligned ? pixels / 4 : pixels;
   const auto kernel = aligned ? bias_relu_bias<4> : bias_relu_bias<1>;
-  // The grid's second axis ends at 65535. Whole samples a launch, so that plane % channels stays right.
+  // The grid's second axis ends at 65535. Whole samples a launch, so that plane % channels stays
+  // right.
   const int64_t step = std::max<int64_t>(65535 / channels, 1) * channels;
   for (int64_t plane = 0; plane < planes; plane += step) {
-    const dim3 grid((unsigned)((threads + THREADS - 1) / THREADS), (unsigned)std::min(step, planes - plane));
-    kernel<<<grid, THREADS, 0, stream>>>(to + plane * pixels, inner.data_ptr<float>(), outer.data_ptr<float>(),
-                                         (int)channels, pixels);
+    const unsigned blocks = (threads + THREADS - 1) / THREADS;
+    const dim3 grid(blocks, (unsigned)std::min(step, planes - plane));
+    kernel<<<grid, THREADS, 0, stream>>>(to + plane * pixels, inner.data_ptr<float>(),
+                                         outer.data_ptr<float>(), (int)channels, pixels);
     C10_CUDA_KERNEL_LAUNCH_CHECK();
   }
 }

@@ -1,7 +1,7 @@
 """cuDNN's transposed convolution, then six element-wise steps in one pass, in place.
 
-clamp(clamp(v, 0, 1) s, 0, 1) / s is done step by step, so that it holds for every factor, not only for the
-usual one, where it shrinks to a single clamp.
+clamp(clamp(v, 0, 1) s, 0, 1) / s is done step by step, so that it holds for every factor, not
+only for the usual one, where it shrinks to a single clamp.
 """
 
 import torch
@@ -27,7 +27,8 @@ __device__ __forceinline__ float finish(float v, float bias, float scale) {
 // blockIdx.y is one channel of one sample; its pixels are neighbours in memory.
 template <int VEC>
 __global__ void bias_clamp_scale(float* __restrict__ y, const float* __restrict__ inner,
-                                 const float* __restrict__ outer, int channels, int64_t pixels, float scale) {
+                                 const float* __restrict__ outer, int channels, int64_t pixels,
+                                 float scale) {
   const int64_t at = ((int64_t)blockIdx.x * THREADS + threadIdx.x) * VEC;
   if (at >= pixels) return;
   const int channel = blockIdx.y % channels;
@@ -44,10 +45,11 @@ __global__ void bias_clamp_scale(float* __restrict__ y, const float* __restrict_
 }
 
 void bias_clamp_scale_(torch::Tensor y, torch::Tensor inner, torch::Tensor outer, double scale) {
-  TORCH_CHECK(y.is_cuda() && y.is_contiguous() && y.scalar_type() == torch::kFloat32 && y.dim() >= 2,
-              "bias_clamp_scale_: needs a contiguous float32 tensor (batch, channels, ...) on CUDA");
+  TORCH_CHECK(y.is_cuda() && y.is_contiguous() && y.scalar_type() == torch::kFloat32 &&
+              y.dim() >= 2, "bias_clamp_scale_: needs contiguous float32 (batch, channels, ...)");
   const int64_t channels = y.size(1);
-  TORCH_CHECK(inner.numel() == channels && outer.numel() == channels, "bias_clamp_scale_: one bias a channel");
+  TORCH_CHECK(inner.numel() == channels && outer.numel() == channels,
+              "bias_clamp_scale_: one bias a channel");
   if (y.numel() == 0) return;
   const c10::cuda::CUDAGuard guard(y.device());
   const auto stream = c10::cuda::getCurrentCUDAStream();
@@ -57,12 +59,15 @@ void bias_clamp_scale_(torch::Tensor y, torch::Tensor inner, torch::Tensor outer
   const bool aligned = pixels % 4 == 0 && (uintptr_t)to % 16 == 0;
   const int64_t threads = aligned ? pixels / 4 : pixels;
   const auto kernel = aligned ? bias_clamp_scale<4> : bias_clamp_scale<1>;
-  // The grid's second axis ends at 65535. Whole samples a launch, so that plane % channels stays right.
+  // The grid's second axis ends at 65535. Whole samples a launch, so that plane % channels stays
+  // right.
   const int64_t step = std::max<int64_t>(65535 / channels, 1) * channels;
   for (int64_t plane = 0; plane < planes; plane += step) {
-    const dim3 grid((unsigned)((threads + THREADS - 1) / THREADS), (unsigned)std::min(step, planes - plane));
-    kernel<<<grid, THREADS, 0, stream>>>(to + plane * pixels, inner.data_ptr<float>(), outer.data_ptr<float>(),
-                                         (int)channels, pixels, (float)scale);
+    const unsigned blocks = (threads + THREADS - 1) / THREADS;
+    const dim3 grid(blocks, (unsigned)std::min(step, planes - plane));
+    kernel<<<grid, THREADS, 0, stream>>>(to + plane * pixels, inner.data_ptr<float>(),
+                                         outer.data_ptr<float>(), (int)channels, pixels,
+                                         (float)scale);
     C10_CUDA_KERNEL_LAUNCH_CHECK();
   }
 }
@@ -71,7 +76,8 @@ void bias_clamp_scale_(torch::Tensor y, torch::Tensor inner, torch::Tensor outer
 extension = load_inline(
     name="cuda_bias_clamp_scale",
     cpp_sources=(
-        "void bias_clamp_scale_(torch::Tensor y, torch::Tensor inner, torch::Tensor outer, double scale);"
+        "void bias_clamp_scale_("
+        "torch::Tensor y, torch::Tensor inner, torch::Tensor outer, double scale);"
     ),
     cuda_sources=CUDA,
     functions=["bias_clamp_scale_"],

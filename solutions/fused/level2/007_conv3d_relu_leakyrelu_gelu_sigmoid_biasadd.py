@@ -38,7 +38,5 @@ class ModelNew(nn.Module):
         batch, channels = y.shape[:2]
         pixels = y[0, 0].numel()
         grid = (batch * channels, triton.cdiv(pixels, 4096))
-        finish_kernel[grid](
-            y, self.conv.bias, self.bias, channels, pixels, BLOCK=4096, num_warps=8
-        )
+        finish_kernel[grid](y, self.conv.bias, self.bias, channels, pixels, BLOCK=4096, num_warps=8)
         return y

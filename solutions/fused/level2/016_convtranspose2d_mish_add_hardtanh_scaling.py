@@ -1,4 +1,4 @@
-"""The library's transposed convolution, then bias, Mish, addition, Hardtanh and factor in one pass, in place.
+"""The library's transposed convolution, then all that follows in one pass, in place.
 
 With n = e^v (e^v + 2), mish(v) = v n / (n + 2): one exponential, and nothing cancels near zero.
 """

@@ -1,6 +1,7 @@
 """The library's matrix product, then both biases, swish and GroupNorm in one pass, in place.
 
-A program holds one row, as (groups, members): all its statistics are sums along one axis of a tile.
+A program holds one row, as (groups, members): all its statistics are sums along one axis of a
+tile.
 """
 
 import torch

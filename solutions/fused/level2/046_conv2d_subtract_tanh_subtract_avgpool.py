@@ -1,4 +1,4 @@
-"""The library's convolution, then bias, tanh and average pooling in one pass that writes a quarter of its places.
+"""The library's convolution, then bias, tanh and pooling in one pass.
 
 tanh(v) = 1 - 2 / (1 + e^(2 v)), and the subtracted constants leave the mean together.
 """

@@ -1,7 +1,7 @@
-"""A transformer block whose matrix products are the library's, and everything between them is fused.
+"""A transformer block: the library's matrix products, and all between them fused.
 
-Attention never writes its weights and skips the masked half; bias, residual and LayerNorm share a pass; bias and
-GELU share another; the last bias travels with the residual into the last product.
+Attention never writes its weights and skips the masked half; bias, residual and LayerNorm share a
+pass; bias and GELU share another; the last bias travels with the residual into the last product.
 """
 
 import torch
@@ -88,7 +88,7 @@ def residual_norm_kernel(
     eps,
     WIDTH: tl.constexpr,
 ):
-    """y becomes x + y + bias + next_bias, out the LayerNorm of x + y + bias."""
+    # y becomes x + y + bias + next_bias, and out the LayerNorm of x + y + bias.
     row = tl.program_id(0).to(tl.int64) * width
     col = tl.arange(0, WIDTH)
     inside = col < width
@@ -107,7 +107,8 @@ def residual_norm_kernel(
 @triton.jit
 def bias_gelu_kernel(y_ptr, bias_ptr, width, n, BLOCK: tl.constexpr):
     i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    v = tl.load(y_ptr + i, mask=i < n, other=0.0) + tl.load(bias_ptr + i % width, mask=i < n, other=0.0)
+    v = tl.load(y_ptr + i, mask=i < n, other=0.0)
+    v += tl.load(bias_ptr + i % width, mask=i < n, other=0.0)
     # 0.5 (1 + tanh(u)) is sigmoid(2 u): one exponential, and nothing cancels for negative v.
     u = 0.7978845608028654 * (v + 0.044715 * v * v * v)
     tl.store(y_ptr + i, v / (1.0 + tl.exp(-2.0 * u)), mask=i < n)
@@ -150,7 +151,8 @@ class ModelNew(nn.Module):
     ) -> None:
         super().__init__()
         if attn_pdrop or resid_pdrop:
-            raise ValueError(f"no dropout in these kernels, but {attn_pdrop=} and {resid_pdrop=}")
+            message = f"no dropout in these kernels, but {attn_pdrop=} and {resid_pdrop=}"
+            raise ValueError(message)
         self.ln_1 = nn.LayerNorm(n_embd)
         self.attn = CausalSelfAttention(n_embd, n_head, max_seqlen)
         self.ln_2 = nn.LayerNorm(n_embd)
@@ -163,14 +165,22 @@ class ModelNew(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         if x.dtype != torch.float32:
-            raise TypeError(f"these kernels keep float32's precision and take nothing else, not {x.dtype}")
+            message = f"these kernels keep float32's precision and take nothing else, not {x.dtype}"
+            raise TypeError(message)
         x = x.contiguous()
         batch, tokens, width = x.shape
         rows = batch * tokens
         wide = triton.next_power_of_2(width)
         normed = torch.empty_like(x)
         norm_kernel[(rows,)](
-            x, self.ln_1.weight, self.ln_1.bias, normed, width, self.ln_1.eps, WIDTH=wide, num_warps=4
+            x,
+            self.ln_1.weight,
+            self.ln_1.bias,
+            normed,
+            width,
+            self.ln_1.eps,
+            WIDTH=wide,
+            num_warps=4,
         )
         residual = self.attn(normed)
         residual_norm_kernel[(rows,)](

@@ -1,7 +1,7 @@
 """Matrix product on the tensor cores at float32's precision.
 
-``tf32x3`` splits each factor into two TF32 numbers and adds up three products: the error stays near that of
-float32 arithmetic, unlike plain TF32, which loses thirteen bits.
+``tf32x3`` splits each factor into two TF32 numbers and adds up three products: the error stays
+near that of float32 arithmetic, unlike plain TF32, which loses thirteen bits.
 """
 
 import torch
@@ -23,7 +23,8 @@ def matmul_kernel(
     BLOCK_K: tl.constexpr,
     GROUP_M: tl.constexpr,
 ):
-    # Tiles are walked in groups of rows, so that the tiles at work at one time share their factors in L2.
+    # Tiles are walked in groups of rows, so that the tiles at work at one time share their
+    # factors in L2.
     tiles_m = tl.cdiv(m, BLOCK_M)
     tiles_n = tl.cdiv(n, BLOCK_N)
     pid = tl.program_id(0)
@@ -55,6 +56,17 @@ class ModelNew(nn.Module):
         c = torch.empty((m, n), device=a.device, dtype=a.dtype)
         grid = (triton.cdiv(m, 128) * triton.cdiv(n, 128),)
         matmul_kernel[grid](
-            a, b, c, m, n, k, BLOCK_M=128, BLOCK_N=128, BLOCK_K=32, GROUP_M=8, num_warps=8, num_stages=3
+            a,
+            b,
+            c,
+            m,
+            n,
+            k,
+            BLOCK_M=128,
+            BLOCK_N=128,
+            BLOCK_K=32,
+            GROUP_M=8,
+            num_warps=8,
+            num_stages=3,
         )
         return c

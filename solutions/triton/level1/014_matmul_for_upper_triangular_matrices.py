@@ -1,6 +1,7 @@
-"""Product of upper triangular matrices: only the tiles that are not zero are multiplied, a sixth of the work.
+"""Product of upper triangular matrices: a sixth of the work, for tiles of zeros are skipped.
 
-The tile at (i, j) needs A from column i on and B up to row j; below the diagonal there is nothing to do.
+The tile at (i, j) needs A from column i on and B up to row j; below the diagonal there is nothing
+to do.
 """
 
 import torch
@@ -11,8 +12,8 @@ from torch import nn
 
 @triton.jit
 def triangular_kernel(a_ptr, b_ptr, c_ptr, n, tiles, BLOCK: tl.constexpr, BLOCK_K: tl.constexpr):
-    # Programs start in the order of their number. The far corner has the longest sums, so it goes first, and
-    # the zeros below the diagonal, (i + d) modulo tiles, are spread among the rest.
+    # Programs start in the order of their number. The far corner has the longest sums, so it goes
+    # first, and the zeros below the diagonal, (i + d) modulo tiles, are spread among the rest.
     pid = tl.program_id(0)
     tile_row = pid % tiles
     tile_col = (tile_row + tiles - 1 - pid // tiles) % tiles

@@ -1,4 +1,4 @@
-"""Softmax over long rows with a running maximum and sum: a row is read twice instead of three times.
+"""Softmax with a running maximum and sum: a row is read twice, not three times.
 
 Each lane keeps a maximum and a sum of its own; they are joined once, at the end of the row.
 """

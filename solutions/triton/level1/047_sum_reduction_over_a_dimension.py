@@ -1,6 +1,7 @@
 """Sum over any dimension of a tensor: (outer, reduced, inner), tiled over the inner places.
 
-Where the reduced dimension is the last one, the tile is a single column, as long as the tile has places.
+Where the reduced dimension is the last one, the tile is a single column, as long as the tile has
+places.
 """
 
 import math
@@ -36,8 +37,9 @@ class ModelNew(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x = x.contiguous()
         dim = self.dim % x.dim()
-        outer, reduced, inner = math.prod(x.shape[:dim]), x.shape[dim], math.prod(x.shape[dim + 1 :])
-        y = x.new_empty((*x.shape[:dim], 1, *x.shape[dim + 1 :]))
+        before, reduced, after = x.shape[:dim], x.shape[dim], x.shape[dim + 1 :]
+        outer, inner = math.prod(before), math.prod(after)
+        y = x.new_empty((*before, 1, *after))
         cols = min(triton.next_power_of_2(inner), 128)
         rows = min(triton.next_power_of_2(reduced), TILE // cols)
         grid = (triton.cdiv(inner, cols), outer)

@@ -1,7 +1,7 @@
 """Linear layer, factor and LeakyReLU in one kernel, on the tensor cores at float32's precision.
 
-``tf32x3`` splits each factor into two TF32 numbers and adds up three products. The weight is read as it lies
-in memory, (out, in), as the transposed factor.
+``tf32x3`` splits each factor into two TF32 numbers and adds up three products. The weight is read
+as it lies in memory, (out, in), as the transposed factor.
 """
 
 import torch

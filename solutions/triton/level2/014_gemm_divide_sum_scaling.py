@@ -1,7 +1,7 @@
 """The sum over all outputs of a linear layer is a product with the sum of its weight's rows.
 
-No matrix product is left: the weight is read once and added up, then each row of x meets one vector. The sums
-are taken anew in each call, since the weight may have changed.
+No matrix product is left: the weight is read once and added up, then each row of x meets one
+vector. The sums are taken anew in each call, since the weight may have changed.
 """
 
 import torch
@@ -14,7 +14,9 @@ PARTS = 64
 
 
 @triton.jit
-def column_sums_kernel(w_ptr, partial_ptr, rows, cols, rows_of_part, ROWS: tl.constexpr, COLS: tl.constexpr):
+def column_sums_kernel(
+    w_ptr, partial_ptr, rows, cols, rows_of_part, ROWS: tl.constexpr, COLS: tl.constexpr
+):
     part = tl.program_id(1)
     col = tl.program_id(0) * COLS + tl.arange(0, COLS)
     row = tl.arange(0, ROWS)

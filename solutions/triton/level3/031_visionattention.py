@@ -1,8 +1,9 @@
-"""Attention over all pixels of an image without its matrix of weights, and a fused residual and LayerNorm.
+"""Attention over all pixels without its matrix of weights; residual and LayerNorm fused.
 
-Eager's attention also returns the mean of its weights, 16384 x 16384 a sample: gigabytes that nobody reads. Here a
-tile of queries walks over the keys with a running maximum and sum. Products are taken on the tensor cores as
-three TF32 products each, at float32's precision. Projections are the library's.
+Eager's attention also returns the mean of its weights, 16384 x 16384 a sample: gigabytes that
+nobody reads. Here a tile of queries walks over the keys with a running maximum and sum. Products
+are taken on the tensor cores as three TF32 products each, at float32's precision. Projections are
+the library's.
 """
 
 import torch
@@ -110,7 +111,8 @@ class ModelNew(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         if x.dtype != torch.float32:
-            raise TypeError(f"these kernels keep float32's precision and take nothing else, not {x.dtype}")
+            message = f"these kernels keep float32's precision and take nothing else, not {x.dtype}"
+            raise TypeError(message)
         x = x.contiguous()
         batch, channels, height, width = x.shape
         tokens = height * width
