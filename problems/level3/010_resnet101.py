@@ -1,7 +1,8 @@
 """ResNet-101: stages of 3, 4, 23 and 3 bottleneck blocks, batch norm in training mode.
 
 Changed: scales and shifts of the batch norms are drawn at random; ones and zeros would let a kernel
-leave them out.
+leave them out. The last scale of each block is small: otherwise rounding errors grow over a hundred
+layers beyond the tolerance.
 """
 
 import torch
@@ -13,7 +14,7 @@ WIDTH = 224
 LAYERS = [3, 4, 23, 3]
 NUM_CLASSES = 1000
 
-SMOKE = {"BATCH_SIZE": 3, "HEIGHT": 97, "WIDTH": 129, "LAYERS": [1, 2, 2, 1], "NUM_CLASSES": 151}
+SMOKE = {"BATCH_SIZE": 3, "HEIGHT": 65, "WIDTH": 97, "LAYERS": [1, 2, 2, 1], "NUM_CLASSES": 151}
 SHAPES = [
     {"BATCH_SIZE": 4, "HEIGHT": 111, "WIDTH": 143, "LAYERS": [3, 4, 6, 3], "NUM_CLASSES": 77},
     {"BATCH_SIZE": 3, "HEIGHT": 224, "WIDTH": 192},
@@ -65,6 +66,9 @@ class Model(nn.Module):
             if isinstance(layer, nn.BatchNorm2d):
                 nn.init.uniform_(layer.weight, 0.5, 1.5)
                 nn.init.normal_(layer.bias, std=0.2)
+        for layer in self.modules():
+            if isinstance(layer, Bottleneck):
+                nn.init.uniform_(layer.bn3.weight, 0.1, 0.5)
 
     def _stage(self, in_channels: int, width: int, depth: int, stride: int) -> nn.Sequential:
         out_channels = width * Bottleneck.expansion

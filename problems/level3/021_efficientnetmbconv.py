@@ -18,7 +18,14 @@ WIDTH = 224
 
 SMOKE = {"BATCH_SIZE": 2, "IN_CHANNELS": 6, "OUT_CHANNELS": 10, "HEIGHT": 37, "WIDTH": 45}
 SHAPES = [
-    {"BATCH_SIZE": 2, "OUT_CHANNELS": 112, "KERNEL_SIZE": 3, "STRIDE": 1, "HEIGHT": 31, "WIDTH": 57},
+    {
+        "BATCH_SIZE": 2,
+        "OUT_CHANNELS": 112,
+        "KERNEL_SIZE": 3,
+        "STRIDE": 1,
+        "HEIGHT": 31,
+        "WIDTH": 57,
+    },
     {"BATCH_SIZE": 4, "IN_CHANNELS": 40, "OUT_CHANNELS": 80, "HEIGHT": 112, "WIDTH": 112},
 ]
 
