@@ -7,7 +7,7 @@ kernel may be as wrong as the reference itself is, and no more, so that lower pr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 
@@ -20,6 +20,15 @@ from pytest_kernelbench.verdict import Status
 if TYPE_CHECKING:
     from pytest_kernelbench.judge.reference import Reference
 
+
+class Look(Protocol):
+    """How two tensors are compared: ``comparison.compare``, or the device's quick one."""
+
+    def __call__(
+        self, got: torch.Tensor, expected: torch.Tensor, *, atol: float, rtol: float
+    ) -> Difference:
+        """As ``comparison.compare``."""
+
 _ROUNDINGS = {"fp32": 1e-5, "fp16": 4e-3, "bf16": 3.2e-2}
 _OWN_ERRORS = 8.0
 
@@ -28,9 +37,16 @@ class Expected:
     """What the reference answers to ``arguments``; ``arguments`` may be spoiled afterwards."""
 
     def __init__(
-        self, reference: Reference, arguments: list[Any], rng: int | None, family: str, order: Prepare
+        self,
+        reference: Reference,
+        arguments: list[Any],
+        rng: int | None,
+        family: str,
+        order: Prepare,
+        look: Look = compare,
     ) -> None:
         self.family = family
+        self._look = look
         self._atol, self._rtol = order.atol, order.rtol
         self._dtype = order.dtype
         doubled: list[torch.Tensor] | None = None
@@ -55,12 +71,12 @@ class Expected:
     def _difference(self, index: int, got: torch.Tensor) -> Difference:
         expected = self.tensors[index]
         if self._doubled is None or not expected.is_floating_point():
-            return compare(got, expected, atol=self._atol, rtol=self._rtol)
+            return self._look(got, expected, atol=self._atol, rtol=self._rtol)
         exact = self._doubled[index]
-        own = compare(expected, exact, atol=0.0, rtol=0.0)
+        own = self._look(expected, exact, atol=0.0, rtol=0.0)
         scale = min(1.0, own.rms) or 1.0  # compare() multiplies by it again
         atol = _OWN_ERRORS * own.max_abs / scale
-        return compare(got, exact, atol=atol, rtol=_ROUNDINGS[self._dtype])
+        return self._look(got, exact, atol=atol, rtol=_ROUNDINGS[self._dtype])
 
     def agreed(self) -> Compared:
         """The finding when no leaf differed."""
@@ -87,35 +103,38 @@ def fits_in_double(arguments: list[Any]) -> bool:
 
 
 def insensitive(
-    reference: Reference, outputs: list[torch.Tensor], order: Prepare, rng: int | None
+    reference: Reference,
+    outputs: list[torch.Tensor],
+    order: Prepare,
+    rng: int | None,
+    look: Look = compare,
 ) -> str:
     """Why no kernel can be judged by this problem, or an empty string."""
+
+    def same(got: torch.Tensor, expected: torch.Tensor) -> bool:
+        return look(got, expected, atol=order.atol, rtol=order.rtol).agrees
+
     again = reference.inputs(order.seed + 2, PLAIN)
     _, others = reference.forward(again, rng)
     _, repeated = reference.forward(reference.inputs(order.seed + 1, PLAIN), rng)
-    for first, other, same in zip(outputs, others, repeated, strict=True):
+    for first, other, twin in zip(outputs, others, repeated, strict=True):
         if first.shape != other.shape:
             return "the reference's output changes its shape from one draw of inputs to the next"
-        if not compare(same, first, atol=order.atol, rtol=order.rtol).agrees:
+        if not same(twin, first):
             return "the reference does not agree with itself when it is run twice on the same inputs"
-    if all(_same(a, b, order) for a, b in zip(outputs, others, strict=True)):
+    if all(same(a, b) for a, b in zip(outputs, others, strict=True)):
         return (
             "the output hardly depends on the inputs: two draws of inputs agree within the tolerance, "
             "so a constant would pass. Scale the inputs, or change a constant"
         )
-    if all(_same(torch.full_like(t, _mean(t)), t, order) for t in outputs if t.is_floating_point()) and any(
-        t.is_floating_point() for t in outputs
-    ):
+    floats = [tensor for tensor in outputs if tensor.is_floating_point() and tensor.numel() > 1]
+    if floats and all(same(torch.full_like(t, _mean(t)), t) for t in floats):
         return "a constant agrees with the reference within the tolerance: no kernel can be judged by it"
     return ""
 
 
-def _same(got: torch.Tensor, expected: torch.Tensor, order: Prepare) -> bool:
-    return compare(got, expected, atol=order.atol, rtol=order.rtol).agrees
-
-
 def _mean(tensor: torch.Tensor) -> float:
-    return float(tensor.double().mean()) if tensor.numel() else 0.0
+    return float(tensor.mean(dtype=torch.float64))
 
 
 def _table(expected: torch.Tensor, got: torch.Tensor, difference: Difference) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.judge import questions, wire
+from pytest_kernelbench.judge.nvrtc import protocol_cubin
 from pytest_kernelbench.judge.rejection import Rejected
 from pytest_kernelbench.judge.runners import ENTRY, MESSAGE_LIMIT_BYTES, Runner
 from pytest_kernelbench.judge.station import Station
@@ -44,6 +45,7 @@ class Bench:
         self.device = device.torch_name
         self.size = size
         self.gpu = device.is_gpu
+        self.cubin = protocol_cubin(device.capability) if device.capability else b""
         self.environment = device.environment | ({} if device.is_gpu else {"TRITON_INTERPRET": "1"})
         self.threads = _threads()
         self.seed = secrets.randbits(48)
@@ -81,6 +83,8 @@ class Bench:
             tf32=self.settings.tf32,
             threads=self.threads,
         )
+        if self.cubin:
+            self.ask(wire.Attach(self.cubin, 0, 0), wire.Done)
         answer, fds = self.ask_any(order)
         if isinstance(answer, questions.Refused):
             raise Rejected(Status(answer.status), answer.reason, answer.detail)
@@ -178,11 +182,10 @@ class Bench:
             self.baseline = self.start_runner(self.problem.path, "Model", trusted=True)
         return self.baseline
 
-    def start_station(self, cubin: bytes, flush_bytes: int) -> Station:
-        """The baseline on the device, with the oracle's kernels loaded; set up once."""
+    def start_station(self, flush_bytes: int) -> Station:
+        """The baseline on the device; set up once."""
         if self._station is None:
-            self.ask(wire.Attach(cubin, 0, 0), wire.Done)
-            self._station = Station(self, self.start_baseline(), 0, cubin, flush_bytes)
+            self._station = Station(self, self.start_baseline(), 0, self.cubin, flush_bytes)
         return self._station
 
     def close(self) -> None:

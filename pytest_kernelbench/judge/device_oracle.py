@@ -13,6 +13,7 @@ from pytest_kernelbench.judge.agreement import Expected
 from pytest_kernelbench.judge.inside import driver, forms, generator
 from pytest_kernelbench.judge.inside.dense import is_dense
 from pytest_kernelbench.judge.inside.memory import dtype
+from pytest_kernelbench.judge.quick import QuickLook
 from pytest_kernelbench.judge.spans import contiguous_spans
 from pytest_kernelbench.judge.variation import PICK, mode_of
 from pytest_kernelbench.verdict import Status
@@ -26,11 +27,14 @@ if TYPE_CHECKING:
 class DeviceOracle:
     """What an oracle does on a device beside preparing a problem."""
 
-    def __init__(self, oracle: Oracle) -> None:
+    def __init__(self, oracle: Oracle, cubin: bytes, device: str = "cuda:0") -> None:
+        """Load the protocol's kernels: the same machine code as in the runners."""
         self.oracle = oracle
-        self.device = str(oracle.reference.device)
-        self.protocol: driver.Protocol
-        self.state: torch.Tensor
+        self.device = device
+        torch.cuda.init()
+        self.state = torch.zeros(generator.STATE_BYTES, dtype=torch.uint8, device=device)
+        self.protocol = driver.Protocol(cubin)
+        self.look = QuickLook(self.protocol)
         self.arenas: dict[int, driver.SharedMemory] = {}
         self.drawn: tuple[int, list[torch.Tensor]] | None = None
         self.bases: tuple[tuple[int, ...], bytes, list[generator.Recipe]] | None = None
@@ -43,7 +47,6 @@ class DeviceOracle:
     def handler(self, question: wire.Message) -> Callable[[Any, tuple[int, ...]], Answer]:
         """The method that answers ``question``."""
         handlers: dict[type, Callable[[Any, tuple[int, ...]], Answer]] = {
-            wire.Attach: self.attach,
             questions.Share: self.share,
             questions.Fill: self.fill,
             questions.Same: self.same,
@@ -54,12 +57,6 @@ class DeviceOracle:
             questions.Forget: self.forget,
         }
         return handlers[type(question)]
-
-    def attach(self, order: wire.Attach, _: tuple[int, ...]) -> Answer:
-        """Load the protocol's kernels: the same machine code as in the runners."""
-        self.state = torch.zeros(generator.STATE_BYTES, dtype=torch.uint8, device=self.device)
-        self.protocol = driver.Protocol(order.cubin)
-        return wire.Done(), ()
 
     def share(self, order: questions.Share, _: tuple[int, ...]) -> Answer:
         """New memory for one runner; what was shared under that slot before is given back."""
@@ -109,7 +106,9 @@ class DeviceOracle:
             family = oracle.draws[order.number][1]
             self.drawn = None  # its memory is wanted; the seed makes it again
             arguments = oracle.arguments(order.number)
-        self.expected = Expected(oracle.reference, arguments, order.rng, family, oracle.order)
+        self.expected = Expected(
+            oracle.reference, arguments, order.rng, family, oracle.order, self.look
+        )
         del arguments
         self.leaves = order.leaves
         self.got = [

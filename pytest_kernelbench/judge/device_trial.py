@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from pytest_kernelbench.judge.runners import Runner
 
 VARIANTS = 4
+_LEAST_FLUSH_BYTES = 32 << 20
 _REVEAL_BYTES = 256 << 20
-_LEAST_REVEALED, _MOST_REVEALED = 3, 8
+_LEAST_REVEALED, _MOST_REVEALED = 1, 4
 _QUEUE_LAUNCHES = 900
 """The device's queue holds about a thousand launches; beyond, a launch waits for the gate itself."""
 _PROTOCOL_LAUNCHES = 4
@@ -32,11 +33,12 @@ class DeviceTrial:
 
     least_of_null = 0.0
 
-    def __init__(self, bench: Bench, contender: Runner, cubin: bytes, flush_bytes: int) -> None:
+    def __init__(self, bench: Bench, contender: Runner) -> None:
         self.bench = bench
         self.prepared = bench.prepared
-        self.contender = Station(bench, contender, 1, cubin, flush_bytes)
-        self.baseline = bench.start_station(cubin, flush_bytes)
+        flush_bytes = max(_LEAST_FLUSH_BYTES, 2 * bench.prepared.l2_bytes)
+        self.contender = Station(bench, contender, 1, bench.cubin, flush_bytes)
+        self.baseline = bench.start_station(flush_bytes)
         self.calls = 1
         self._copy = tuple("copy" for _ in self.prepared.inputs)
         self._bases: tuple[int, ...] = ()

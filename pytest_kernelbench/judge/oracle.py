@@ -12,7 +12,8 @@ import torch
 
 from pytest_kernelbench.errors import ProblemError
 from pytest_kernelbench.judge import families, questions, wire
-from pytest_kernelbench.judge.agreement import Expected, insensitive
+from pytest_kernelbench.judge.agreement import Expected, Look, insensitive
+from pytest_kernelbench.judge.comparison import compare
 from pytest_kernelbench.judge.inside import forms
 from pytest_kernelbench.judge.inside.memory import dtype
 from pytest_kernelbench.judge.program import ALL_FAMILIES, map_tensors
@@ -45,6 +46,7 @@ class Oracle:
         self.rng: bool = False
         self._handlers: dict[type, Callable[[Any, tuple[int, ...]], Answer]] = {
             questions.Prepare: self.prepare,
+            wire.Attach: self.attach,
             questions.Draw: self.draw,
             questions.Compare: self.compare,
         }
@@ -57,7 +59,7 @@ class Oracle:
                 question, fds = channel.receive()
             except Closed:
                 return
-            handler = self._handlers.get(type(question)) or self._on_device().handler(question)
+            handler = self._handlers.get(type(question)) or self._device.handler(question)
             answer, out = handler(question, fds)
             for fd in fds:
                 os.close(fd)
@@ -65,12 +67,18 @@ class Oracle:
             for fd in out:
                 os.close(fd)
 
-    def _on_device(self) -> Any:
-        if self._device is None:
-            from pytest_kernelbench.judge.device_oracle import DeviceOracle
+    def attach(self, order: wire.Attach, _: tuple[int, ...]) -> Answer:
+        """Load the protocol's kernels (before a problem is prepared on a device)."""
+        from pytest_kernelbench.judge.device_oracle import DeviceOracle
 
-            self._device = DeviceOracle(self)
-        return self._device
+        self._device = DeviceOracle(self, order.cubin)
+        return wire.Done(), ()
+
+    def look(self) -> Look:
+        """How tensors are compared here: by torch on a CPU, by one kernel where there is a device for it."""
+        if self.reference.device.type != "cuda":
+            return compare
+        return self._device.look  # type: ignore[no-any-return]
 
     def prepare(self, order: questions.Prepare, _: tuple[int, ...]) -> Answer:
         """Load the problem and find out all that runners and referee must know."""
@@ -95,7 +103,7 @@ class Oracle:
         self.rng = reference.draws_random(arguments)
         rng = 0 if self.rng else None
         structure, outputs = reference.forward(arguments, rng)
-        if blind := insensitive(reference, outputs, order, rng):
+        if blind := insensitive(reference, outputs, order, rng, self.look()):
             return questions.Refused("bad_problem", blind), ()
         output_spans, _ = contiguous_spans(outputs)
         layout, inputs = self.layout(arguments)

@@ -11,7 +11,6 @@ from pytest_kernelbench.judge.bench import Bench
 from pytest_kernelbench.judge.families import PLAIN
 from pytest_kernelbench.judge.device_trial import DeviceTrial
 from pytest_kernelbench.judge.host_trial import HostTrial
-from pytest_kernelbench.judge.nvrtc import protocol_cubin
 from pytest_kernelbench.judge.race import race
 from pytest_kernelbench.judge.rejection import Rejected
 from pytest_kernelbench.sandbox.client import ForkServer
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     Trial = HostTrial | DeviceTrial
 
 PRELOAD = ("torch", "numpy", "torch.utils.cpp_extension", "pytest_kernelbench.judge.inside.runner")
-_LEAST_FLUSH_BYTES = 32 << 20
 _TIMING_FAILURES = frozenset(
     {Status.RAISED, Status.CRASHED, Status.TIMED_OUT, Status.OUT_OF_MEMORY}
 )
@@ -134,11 +132,7 @@ class Referee:
             contender.close()
 
     def _trial(self, bench: Bench, contender: Runner) -> HostTrial | DeviceTrial:
-        if self.device.capability is None:
-            return HostTrial(bench, contender)
-        cubin = protocol_cubin(self.device.capability)
-        flush_bytes = max(_LEAST_FLUSH_BYTES, 2 * bench.prepared.l2_bytes)
-        return DeviceTrial(bench, contender, cubin, flush_bytes)
+        return (DeviceTrial if self.device.is_gpu else HostTrial)(bench, contender)
 
     def _agree(self, trial: Trial, bench: Bench, progress: Progress) -> None:
         for number in range(self.settings.seeds):

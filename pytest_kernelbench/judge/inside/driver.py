@@ -61,7 +61,7 @@ class Kernel:
         )
         self._launch = _cuda.cuLaunchKernel
 
-    def __call__(self, blocks: int, threads: int, *arguments: int) -> None:
+    def __call__(self, blocks: int, threads: int, *arguments: float) -> None:
         """Launch on the legacy default stream, where torch's work is."""
         for value, argument in zip(self._values, arguments, strict=True):
             value.value = argument
@@ -75,6 +75,9 @@ _GENERATE = (
     _u64, _u64, _u64, ctypes.c_uint32, ctypes.c_uint32, _u64, _u64, _u64, ctypes.c_uint32, ctypes.c_uint32, _u64,
 )  # fmt: skip
 _FLUSH = (_u64, _u64)
+_COMPARE = (
+    _u64, _u64, _u64, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_double, ctypes.c_double, _u64,
+)  # fmt: skip
 _DIGEST = (_u64, _u64, _u64, ctypes.c_uint32, ctypes.c_uint32, _u64, _u64, _u64)
 
 
@@ -88,6 +91,7 @@ class Protocol:
         self.generate = Kernel(module, "kb_generate", _GENERATE)
         self.flush = Kernel(module, "kb_flush", _FLUSH)
         self.digest = Kernel(module, "kb_digest", _DIGEST)
+        self.compare = Kernel(module, "kb_compare", _COMPARE)
 
 
 def register_host(address: int, size_bytes: int) -> int:

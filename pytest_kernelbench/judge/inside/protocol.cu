@@ -195,3 +195,55 @@ extern "C" __global__ void kb_digest(const u8* data, u64 size, u64 first_chunk, 
   __threadfence_system();
   control->done = call + 1;
 }
+
+struct Findings {
+  u64 wrong;
+  u64 max_abs;  // the bits of a non-negative double: they order as the numbers do
+  double squares;
+  u64 finite;
+};
+
+__device__ __forceinline__ double load_real(const u8* p, u32 kind, u64 i) {
+  if (kind == F32) return ((const float*)p)[i];
+  if (kind == F64) return ((const double*)p)[i];
+  if (kind == F16) return half_to_float(((const u16*)p)[i]);
+  return bf16_to_float(((const u16*)p)[i]);
+}
+
+__device__ __forceinline__ bool is_finite(double x) { return (__double_as_longlong(x) & 0x7ff0000000000000LL) != 0x7ff0000000000000LL; }
+
+// How `got` differs from `expected`, in one pass: the oracle's quick look at outputs of gigabytes.
+extern "C" __global__ void kb_compare(const u8* got, const u8* expected, u64 size, u32 got_kind, u32 expected_kind,
+                                      double atol, double rtol, Findings* findings) {
+  u64 wrong = 0, finite = 0;
+  double worst = 0, squares = 0;
+  u64 step = (u64)gridDim.x * blockDim.x;
+  for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < size; i += step) {
+    double a = load_real(got, got_kind, i), b = load_real(expected, expected_kind, i);
+    bool fa = is_finite(a), fb = is_finite(b);
+    if (fb) {
+      squares += b * b;
+      finite++;
+    }
+    if (fa && fb) {
+      double error = a > b ? a - b : b - a;
+      worst = error > worst ? error : worst;
+      wrong += error > atol + rtol * (b < 0 ? -b : b);
+    } else if (a != b && !(a != a && b != b)) {
+      wrong++;
+    }
+  }
+  for (int offset = 16; offset; offset >>= 1) {
+    wrong += __shfl_down_sync(0xffffffffu, wrong, offset);
+    finite += __shfl_down_sync(0xffffffffu, finite, offset);
+    squares += __shfl_down_sync(0xffffffffu, squares, offset);
+    double other = __shfl_down_sync(0xffffffffu, worst, offset);
+    worst = other > worst ? other : worst;
+  }
+  if ((threadIdx.x & 31) == 0) {
+    atomicAdd(&findings->wrong, wrong);
+    atomicAdd(&findings->finite, finite);
+    atomicAdd(&findings->squares, squares);
+    atomicMax(&findings->max_abs, (u64)__double_as_longlong(worst));
+  }
+}
