@@ -19,11 +19,12 @@ from pytest_kernelbench.build import outcome, replay
 from pytest_kernelbench.build.environment import child_environment, passed_on
 from pytest_kernelbench.build.extension import Extension
 from pytest_kernelbench.build.job import JOB_FILE, LOG_FILE, Job
+from pytest_kernelbench.build.precompiled import Precompiled
 from pytest_kernelbench.build.process import run_child
 from pytest_kernelbench.build.slots import Slots, usable_slots
 from pytest_kernelbench.build.store import Entry, Store, disk_errors, remove
 from pytest_kernelbench.build.toolchain import find_toolchain
-from pytest_kernelbench.build.wrappers import prepare_wrappers
+from pytest_kernelbench.build.wrappers import lean_folder, prepare_wrappers
 from pytest_kernelbench.errors import BuildError, MachineError, MissingNeedError
 
 if TYPE_CHECKING:
@@ -68,6 +69,9 @@ class Builder:
         self._store.prepare()
         self._wrappers = prepare_wrappers(self._store.root / "toolchains", self._tools)
         self._slots = Slots(self._store.root / "slots", usable_slots(settings.build_jobs))
+        self._precompiled = Precompiled(
+            lean_folder(self._store.root / "toolchains", self._tools), self._tools, self._slots
+        )
         self._pool = ThreadPoolExecutor(self._slots.count, thread_name_prefix="build")
         self._lock = threading.Lock()
         self._futures: dict[str, Future[Extension]] = {}
@@ -100,6 +104,7 @@ class Builder:
     def close(self) -> None:
         """Drop what has not begun, wait for what has, and keep the cache within its bound."""
         self._pool.shutdown(wait=True, cancel_futures=True)
+        self._precompiled.close()
         self._tidy()
 
     def _submit(self, solution: Path, entry: str) -> Future[Extension]:
@@ -169,6 +174,7 @@ class Builder:
                 files=_libraries(work, result.libraries),
                 versions=f"torch {self._tools.torch_version}, sm {self._arch}",
             )
+            self._precompiled.consider(work, self.progress.waiting)
             _sweep_work(work)
             made = msgspec.structs.replace(made, size_bytes=_size_bytes(work))
             return self._store.adopt(work, base, solution, result.inputs, made), made
@@ -243,7 +249,7 @@ def _libraries(work: Path, names: Iterable[str]) -> dict[str, tuple[int, str]]:
 
 def _sweep_work(work: Path) -> None:
     """Leave what the contender and a person reading need; the rest of the work folder goes."""
-    for name in ("home", "tmp", "torch_extensions", "triton", "pycache"):
+    for name in ("home", "tmp", "torch_extensions", "triton", "pycache", "wishes"):
         remove(work / name)
 
 

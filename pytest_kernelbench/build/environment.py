@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from pytest_kernelbench.build.driver import SETTINGS_VARIABLE
+from pytest_kernelbench.build.driver import WORK_VARIABLE
 from pytest_kernelbench.build.toolchain import search_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from pytest_kernelbench.build.driver import SETTINGS_VARIABLE
+    from pytest_kernelbench.build.driver import WORK_VARIABLE
 from pytest_kernelbench.build.toolchain import Toolchain
 
 _PASSED_ON = (
@@ -44,7 +44,7 @@ def child_environment(
         **private,
         **passed,
         "PATH": f"{passed['PATH']}{os.pathsep}{search_path(env)}",
-        SETTINGS_VARIABLE: str(work),
+        WORK_VARIABLE: str(work),
         "LC_ALL": "C.UTF-8",
         "CUDA_VISIBLE_DEVICES": "",
         "MAX_JOBS": str(jobs),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import shutil
 import sys
 import threading
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from pytest_kernelbench.build import replay
+from pytest_kernelbench.build.lean import PLAIN_VARIABLE
 from pytest_kernelbench.build.job import CALLS, MANIFEST_FILE, Call, Manifest
 
 if TYPE_CHECKING:
@@ -83,7 +85,7 @@ class Recorder:
         call = Call(name=str(arguments["name"]), kind=_kind(arguments))
         try:
             self._require_tools(arguments)
-            made = real(*bound.args, **bound.kwargs)
+            made = _really(real, bound, place)
         except Exception as error:
             call.error = str(error)[:_ERROR_LIMIT] or type(error).__name__
             self._remember(key, call)
@@ -113,6 +115,20 @@ class Recorder:
                 self.missing = tool
                 message = f"{tool} is needed to build an extension and is not on this machine"
                 raise MissingToolError(message)
+
+
+def _really(real: Callable[..., Any], bound: inspect.BoundArguments, place: Path) -> Any:
+    """Call torch's function; once more without the lean headers if what they made cannot be loaded."""
+    try:
+        return real(*bound.args, **bound.kwargs)
+    except ImportError:
+        shutil.rmtree(place)
+        place.mkdir()
+        os.environ[PLAIN_VARIABLE] = "1"
+        try:
+            return real(*bound.args, **bound.kwargs)
+        finally:
+            del os.environ[PLAIN_VARIABLE]
 
 
 def _kind(arguments: dict[str, Any]) -> str:

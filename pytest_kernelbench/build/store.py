@@ -165,6 +165,16 @@ def remove(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+def write_once(path: Path, text: str, mode: int = 0o644) -> None:
+    """Write a file that others may be writing or running at the same time."""
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return
+    fresh = path.with_name(f".{path.name}-{os.getpid()}")
+    fresh.write_text(text, encoding="utf-8")
+    fresh.chmod(mode)
+    fresh.replace(path)
+
+
 @contextlib.contextmanager
 def disk_errors(folder: Path) -> Iterator[None]:
     """Turn a full or read-only disk into a ``MachineError`` that says which folder and what to do."""

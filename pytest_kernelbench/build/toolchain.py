@@ -48,6 +48,8 @@ class Toolchain:
     nvcc_version: str
     arch_list: tuple[str, ...]
     """What nvcc can compile for: ``("7.5", ..., "9.0", ...)``."""
+    more_includes: tuple[str, ...]
+    """Folders of CUDA headers that pip installed, where the toolkit has only some."""
     variables: tuple[tuple[str, str], ...]
 
     @property
@@ -61,6 +63,7 @@ class Toolchain:
             self.torch_folder,
             sysconfig.get_config_var("EXT_SUFFIX"),
             sys.version,
+            self.more_includes,
             self.variables,
         ]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
@@ -94,12 +97,13 @@ def find_toolchain(env: Mapping[str, str]) -> Toolchain:
     path = search_path(env)
     cxx = shutil.which(env.get("CXX") or "c++", path=path) or shutil.which("g++", path=path) or ""
     nvcc = _find_nvcc(env, path)
+    cuda_home = _cuda_home(env, nvcc)
     folder, version, cuda = _torch()
     return Toolchain(
         cxx=cxx,
         nvcc=nvcc,
         ninja=shutil.which("ninja", path=path) or "",
-        cuda_home=_cuda_home(env, nvcc),
+        cuda_home=cuda_home,
         compiler_cache=shutil.which("ccache", path=path)
         or shutil.which("sccache", path=path)
         or "",
@@ -109,6 +113,7 @@ def find_toolchain(env: Mapping[str, str]) -> Toolchain:
         cxx_version=_ask(cxx, "--version"),
         nvcc_version=_ask(nvcc, "--version"),
         arch_list=_arch_list(nvcc),
+        more_includes=_more_includes(cuda_home, folder),
         variables=tuple((name, env[name]) for name in _COMPILER_VARIABLES if name in env),
     )
 
@@ -141,6 +146,15 @@ def _cuda_home(env: Mapping[str, str], nvcc: str) -> str:
 def _arch_list(nvcc: str) -> tuple[str, ...]:
     numbers = sorted({int(n) for n in re.findall(r"sm_(\d+)\b", _ask(nvcc, "--list-gpu-code"))})
     return tuple(f"{number // 10}.{number % 10}" for number in numbers)
+
+
+def _more_includes(cuda_home: str, torch_folder: str) -> tuple[str, ...]:
+    """torch's CUDA headers include those of cuSPARSE and cuSOLVER, which a small toolkit lacks."""
+    if not cuda_home or (Path(cuda_home) / "include" / "cusparse.h").exists():
+        return ()
+    packages = Path(torch_folder).parent / "nvidia"
+    found = sorted({path.parent for path in packages.glob("*/include/cu[bs]*.h")})
+    return tuple(str(folder) for folder in found)
 
 
 def import_paths() -> list[str]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_kernelbench.build.store import disk_errors
+from pytest_kernelbench.build import standins
+from pytest_kernelbench.build.store import disk_errors, write_once
 
 if TYPE_CHECKING:
     from pytest_kernelbench.build.toolchain import Toolchain
@@ -29,11 +29,16 @@ _BOOT = (
 def prepare_wrappers(root: Path, tools: Toolchain) -> Path:
     """Write the scripts for ``tools`` below ``root`` unless they are there; returns their folder."""
     package = str(Path(__file__).resolve().parents[2])
+    lean = lean_folder(root, tools)
+    with disk_errors(root):
+        able = standins.write_standins(lean, Path(tools.torch_folder) / "include")
     config = {
         "cxx": tools.cxx,
         "nvcc": tools.nvcc,
         "compiler_cache": tools.compiler_cache,
         "torch_folder": tools.torch_folder,
+        "lean": str(lean) if able else "",
+        "more_includes": tools.more_includes,
         "identity": tools.identity,
         "package": package,
         "python": sys.executable,
@@ -51,16 +56,11 @@ def prepare_wrappers(root: Path, tools: Toolchain) -> Path:
     return folder
 
 
+def lean_folder(root: Path, tools: Toolchain) -> Path:
+    """Where the stand-ins and precompiled headers for these tools are."""
+    return root / f"lean-{tools.identity[:16]}-{standins.FORMAT}"
+
+
 def _script(package: str, config: Path, tool: str) -> str:
     words = [sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT, package, str(config), tool]
     return f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n'
-
-
-def write_once(path: Path, text: str, mode: int = 0o644) -> None:
-    """Write a file that others may be writing or running at the same time."""
-    if path.exists() and path.read_text(encoding="utf-8") == text:
-        return
-    fresh = path.with_name(f".{path.name}-{os.getpid()}")
-    fresh.write_text(text, encoding="utf-8")
-    fresh.chmod(mode)
-    fresh.replace(path)

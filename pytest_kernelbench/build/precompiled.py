@@ -1,0 +1,131 @@
+"""Precompiled headers for host translation units: one for each set of compiler flags that is wished for often.
+
+A build child only *wishes*: it runs a solution's code, and a header that it made would be compiled into the builds of
+others. The builder makes them, from the installed torch's headers and flags that it knows, and puts them in place whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sysconfig
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import filelock
+
+from pytest_kernelbench.build import lean, standins
+from pytest_kernelbench.build.driver import PRECOMPILED, WISHES, flags_key
+from pytest_kernelbench.build.store import remove, write_once
+
+if TYPE_CHECKING:
+    from pytest_kernelbench.build.slots import Slots
+    from pytest_kernelbench.build.toolchain import Toolchain
+
+_KNOWN_FLAG = re.compile(
+    r"-(?:O[0-3sg]?|Ofast|g[0-3]?|std=(?:c|gnu)\+\+\w{2}|fPIC|march=[\w-]+|mtune=[\w-]+|mavx\w*|mfma|mf16c"
+    r"|msse[\w.]*|fopenmp(?:-simd)?|ffast-math|funroll-loops|fno-[\w-]+|ftree-vectorize|fstrict-aliasing|pthread)"
+)
+_MOST_FLAGS = 20
+_WORTH_IT = 2
+"""One takes as long to make as about five sources save."""
+_TIMEOUT_S = 600.0
+
+
+class Precompiled:
+    """The precompiled headers of one toolchain, in its folder of stand-ins."""
+
+    def __init__(self, folder: Path, tools: Toolchain, slots: Slots) -> None:
+        self._folder = folder
+        self._tools = tools
+        self._slots = slots
+        self._able = "Free Software Foundation" in tools.cxx_version
+        self._wished: dict[str, int] = {}
+        self._threads: list[threading.Thread] = []
+        self._lock = threading.Lock()
+
+    def consider(self, work: Path, waiting: int) -> None:
+        """Read the wishes of a build that is done; begin to make a header where it will pay."""
+        for wish in sorted((work / WISHES).glob("*.json"))[:_MOST_FLAGS]:
+            flags = known_flags(wish)
+            if not flags or not self._able:
+                continue
+            key = flags_key(flags)
+            with self._lock:
+                self._wished[key] = self._wished.get(key, 0) + 1
+                worth_it = self._wished[key] >= _WORTH_IT or waiting >= _WORTH_IT
+                if not worth_it or self._wished[key] > 2 * _WORTH_IT:
+                    continue
+                self._wished[key] = 2 * _WORTH_IT + 1
+            thread = threading.Thread(target=self.make, args=(flags,), daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def make(self, flags: tuple[str, ...]) -> bool:
+        """Make the header for ``flags`` unless it is there or being made; returns whether it was made."""
+        target = self._folder / PRECOMPILED / flags_key(flags)
+        lock = filelock.FileLock(f"{target}.lock", thread_local=False, is_singleton=False)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with lock.acquire(blocking=False):
+                return not target.exists() and self._make(flags, target)
+        except filelock.Timeout:
+            return False
+
+    def close(self) -> None:
+        """Wait for what has begun."""
+        for thread in self._threads:
+            thread.join()
+
+    def _make(self, flags: tuple[str, ...], target: Path) -> bool:
+        fresh = target.with_name(f".{target.name}-{os.getpid()}")
+        header = fresh / lean.BINDING_HEADER
+        header.parent.mkdir(parents=True, exist_ok=True)
+        write_once(header, self._text())
+        includes = (self._folder / standins.INCLUDE, *torch_includes(self._tools))
+        command = [self._tools.cxx, *flags, "-DTORCH_API_INCLUDE_EXTENSION_H"]
+        command += [part for folder in includes for part in ("-isystem", str(folder))]
+        command += ["-x", "c++-header", str(header), "-o", f"{header}.gch"]
+        with self._slots.hold():
+            done = subprocess.run(
+                command,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=_TIMEOUT_S,
+                check=False,
+            )
+        if done.returncode != 0:
+            remove(fresh)
+            return False
+        # The compiler looks up the header by the name of its final place.
+        fresh.rename(target)
+        return True
+
+    def _text(self) -> str:
+        text = (self._folder / standins.FACTORIES_FILE).read_text(encoding="utf-8")
+        include = Path(self._tools.torch_folder) / "include"
+        return lean.precompiled_header(
+            lambda header: (include / header).is_file(), json.loads(text)
+        )
+
+
+def known_flags(wish: Path) -> tuple[str, ...]:
+    """The flags of a wish, or nothing if there is one that is not known to be harmless."""
+    try:
+        flags = json.loads(wish.read_text(encoding="utf-8")[:10_000])
+    except (OSError, ValueError):
+        return ()
+    if not isinstance(flags, list) or len(flags) > _MOST_FLAGS:
+        return ()
+    known = all(isinstance(flag, str) and _KNOWN_FLAG.fullmatch(flag) for flag in flags)
+    return tuple(flags) if known else ()
+
+
+def torch_includes(tools: Toolchain) -> list[str]:
+    """Where torch's and Python's own headers lie."""
+    include = os.path.join(tools.torch_folder, "include")
+    api = os.path.join(include, "torch", "csrc", "api", "include")
+    return [include, api, sysconfig.get_path("include", scheme="posix_prefix")]
