@@ -72,7 +72,8 @@ class SwinMLPBlock(nn.Module):
     def mix(self, x: torch.Tensor) -> torch.Tensor:
         """Mix the pixels of each window, every head with its own weights."""
         before, after, window = self.pad_before, self.pad_after, self.window_size
-        x = F.pad(x, (0, 0, before, after, before, after))
+        if after:
+            x = F.pad(x, (0, 0, before, after, before, after))
         height, width, channels = x.shape[1:]
         pixels = window**2
         x = window_partition(x, window).view(-1, pixels, self.num_heads, channels // self.num_heads)

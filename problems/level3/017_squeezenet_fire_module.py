@@ -1,4 +1,4 @@
-"""Fire module: a 1x1 squeeze convolution, then 1x1 and 3x3 expansions side by side, all with ReLU."""
+"""Fire module: a 1x1 squeeze, then 1x1 and 3x3 expansions side by side, all with ReLU."""
 
 import torch
 import torch.nn as nn

@@ -28,6 +28,8 @@ SHAPES = [
     {"BATCH_SIZE": 3, "IN_CHANNELS": 5, "HEIGHT": 48, "WIDTH": 80, "FEATURES": 17},
     {"BATCH_SIZE": 4, "OUT_CHANNELS": 10, "HEIGHT": 32, "WIDTH": 256, "FEATURES": 32},
 ]
+DTYPES = ("fp32",)
+FAMILIES = ("negated", "zero_mean", "large")
 
 
 def centre_(weight: torch.Tensor, dim: int, gain: float) -> None:

@@ -18,6 +18,7 @@ SHAPES = [
     {"BATCH_SIZE": 4, "HEIGHT": 111, "WIDTH": 143, "NUM_CLASSES": 77},
     {"BATCH_SIZE": 3, "HEIGHT": 224, "WIDTH": 192, "NUM_CLASSES": 1000},
 ]
+DTYPES = ("fp32", "fp16")
 
 
 def inverted_bottleneck(
