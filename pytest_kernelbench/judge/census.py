@@ -35,20 +35,21 @@ class Size:
 def measure_size(path: Path) -> Size:
     """Trace the problem at ``path`` once. Raises ``ProblemError`` if it does not run."""
     import torch
-    from torch.utils.flop_counter import FlopCounterMode
+
+    from pytest_kernelbench.judge.operators import OperatorLog
 
     program = load_program(path)
     with torch.no_grad():
         model = program.make_model(0, "meta")
         inputs = program.make_inputs(0, "meta")
-        with FlopCounterMode(display=False) as counter:
+        with OperatorLog() as log:
             outputs = run_forward(program, model, inputs)
     read = [tensor for _, tensor in leaves(inputs)]
     return Size(
         input_shapes=tuple(tuple(tensor.shape) for tensor in read),
         output_shapes=tuple(tuple(tensor.shape) for tensor in outputs),
         parameters=sum(each.numel() for each in model.parameters()),
-        flops=counter.get_total_flops(),
+        flops=log.flops,
         moved_bytes=_bytes([*read, *model.parameters(), *outputs]),
     )
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gc
 import struct
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from pytest_kernelbench.judge import chain, questions, wire
-from pytest_kernelbench.judge.agreement import Expected
+from pytest_kernelbench.judge import chain, families, questions, wire
+from pytest_kernelbench.judge.agreement import AGREED, Expected
 from pytest_kernelbench.judge.inside import driver, forms, generator
 from pytest_kernelbench.judge.inside.dense import is_dense
 from pytest_kernelbench.judge.inside.memory import dtype
@@ -38,7 +39,7 @@ class DeviceOracle:
         self.arenas: dict[int, driver.SharedMemory] = {}
         self.drawn: tuple[int, list[torch.Tensor]] | None = None
         self.bases: tuple[tuple[int, ...], bytes, list[generator.Recipe]] | None = None
-        self.varied: tuple[int, list[Any]] | None = None
+        self.varied: tuple[int, tuple[int, ...], chain.Key] | None = None
         self.expected: Expected | None = None
         self.leaves: tuple[wire.Leaf, ...] = ()
         self.got: list[torch.Tensor] = []
@@ -83,33 +84,34 @@ class DeviceOracle:
         end = order.offset + order.size_bytes
         drawn = tensor.view(-1).view(torch.uint8)[order.offset : end]
         if torch.equal(seen, drawn):
-            return questions.Compared("", "", ""), ()
+            return AGREED, ()
         reason = "forward() changed its inputs, which the reference leaves as they are"
         return questions.Compared(Status.ALTERED_INPUTS.value, reason, ""), ()
 
     def vary(self, order: questions.Varied, _: tuple[int, ...]) -> Answer:
-        """Make the inputs of a call of a batch, by the same kernel under the same key."""
-        layout, recipes = self._recipes(order.bases)
-        self._set_key(order.key)
-        tensors = generator.generate(self.protocol, recipes, self.state.data_ptr(), self.device)
-        self.varied = (order.number, forms.fill(layout, tensors))
+        """Remember how the inputs of a call of a batch are made: by the same kernel under the same key."""
+        self.varied = (order.number, order.bases, order.key)
         return wire.Done(), ()
+
+    def _varied_inputs(self, bases: tuple[int, ...], key: chain.Key) -> list[Any]:
+        layout, recipes = self._recipes(bases)
+        self._set_key(key)
+        tensors = generator.generate(self.protocol, recipes, self.state.data_ptr(), self.device)
+        return forms.fill(layout, tensors)
 
     def expect(self, order: questions.Expect, _: tuple[int, ...]) -> Answer:
         """The expected outputs; room for those that will be revealed."""
         oracle = self.oracle
-        family = "plain"
         if self.varied is not None and self.varied[0] == order.number:
-            arguments = self.varied[1]
-            self.varied = None
+            family = families.PLAIN
+            draw = partial(self._varied_inputs, *self.varied[1:])
         else:
             family = oracle.draws[order.number][1]
+            draw = partial(oracle.arguments, order.number)
             self.drawn = None  # its memory is wanted; the seed makes it again
-            arguments = oracle.arguments(order.number)
         self.expected = Expected(
-            oracle.reference, arguments, order.rng, family, oracle.order, self.look
+            oracle.reference, draw, order.rng, family, oracle.order, self.look
         )
-        del arguments
         self.leaves = order.leaves
         self.got = [
             torch.empty(size_bytes(leaf), dtype=torch.uint8, device=self.device)
@@ -135,7 +137,7 @@ class DeviceOracle:
         assert self.expected is not None
         sums = struct.unpack_from("<4Q", bytes(self.state[:32].cpu().tolist()))[2:]
         digested = chain.digest((sums[0], sums[1]), self.key)
-        found = questions.Compared("", "", "")
+        found = AGREED
         for index, (leaf, raw) in enumerate(zip(self.leaves, self.got, strict=True)):
             found = self.expected.compare(index, in_form(raw, leaf))
             if found.status:

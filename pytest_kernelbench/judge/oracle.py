@@ -6,13 +6,14 @@ import mmap
 import os
 import pickle
 import warnings
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from pytest_kernelbench.errors import ProblemError
 from pytest_kernelbench.judge import families, questions, wire
-from pytest_kernelbench.judge.agreement import Expected, Look, insensitive
+from pytest_kernelbench.judge.agreement import AGREED, Expected, Look, insensitive
 from pytest_kernelbench.judge.comparison import compare
 from pytest_kernelbench.judge.inside import forms
 from pytest_kernelbench.judge.inside.memory import dtype
@@ -185,14 +186,15 @@ class Oracle:
     def compare(self, order: questions.Compare, fds: tuple[int, ...]) -> Answer:
         """Compare outputs in the referee's memory with the expected ones of the round."""
         _, family = self.draws[order.number]
-        expected = Expected(self.reference, self.arguments(order.number), order.rng, family, self.order)
+        draw = partial(self.arguments, order.number)
+        expected = Expected(self.reference, draw, order.rng, family, self.order)
         arena = mmap.mmap(fds[0], 0, prot=mmap.PROT_READ, flags=mmap.MAP_SHARED)
         for index, leaf in enumerate(order.leaves):
             got = strided(arena, leaf)
             found = expected.compare(index, got)
             if found.status:
                 return found, ()
-        return expected.agreed(), ()
+        return AGREED, ()
 
 
 def strided(arena: mmap.mmap, leaf: wire.Leaf) -> torch.Tensor:

@@ -34,12 +34,7 @@ def serve(control_fd: int, preload: list[str]) -> None:
     kernel.die_with_parent(signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the referee's to handle
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers are reaped by the kernel
-    # torch.utils.cpp_extension asks for a GPU at import. Through the CUDA runtime (the default) that would
-    # forbid CUDA to every child forked later; through NVML it does not.
-    os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"
-    for name in preload:
-        importlib.import_module(name)
-    del os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"]
+    _preload(preload)
     walls.pid_namespace_refusal()  # asked once here; every child inherits the answer
     channel: Channel[Plan] = Channel(socket.socket(fileno=control_fd), Plan)
     channel.socket.sendall(b"!")
@@ -50,6 +45,21 @@ def serve(control_fd: int, preload: list[str]) -> None:
             return
         channel.send(_spawn(plan, fds))
         close_all(fds)
+
+
+def _preload(names: list[str]) -> None:
+    """Import without waking the driver: torch.utils.cpp_extension asks for a GPU at import.
+
+    Through the CUDA runtime (the default) the question would forbid CUDA to every child; through NVML with devices
+    in sight it would leave them a library whose descriptors are closed, which then counts no device.
+    """
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    os.environ.update(PYTORCH_NVML_BASED_CUDA_CHECK="1", CUDA_VISIBLE_DEVICES="")
+    for name in names:
+        importlib.import_module(name)
+    del os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"], os.environ["CUDA_VISIBLE_DEVICES"]
+    if visible is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = visible
 
 
 def _spawn(plan: Plan, fds: tuple[int, ...]) -> Born | Stillborn:

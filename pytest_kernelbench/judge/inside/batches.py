@@ -93,7 +93,6 @@ class DeviceRunner:
     def base(self, order: wire.Base, _: tuple[int, ...]) -> wire.Done:
         """Make room for base inputs."""
         self.kept, self.recipes = [], []
-        gc.collect()
         self.layout = order.pickled_layout
         self.recipes = generator.make_base(order.spans, order.modes, self.device)
         return wire.Done()
