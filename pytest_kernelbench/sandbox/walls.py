@@ -49,6 +49,7 @@ def pid_namespace_refusal() -> str:
     read_end, write_end = os.pipe()
     if (probe := os.fork()) == 0:
         try:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would hide how ``inner`` ends
             _leave(_APART | _PIDS)
             if (inner := os.fork()) == 0:
                 kernel.mount_own_proc()
