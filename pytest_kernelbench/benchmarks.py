@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -32,26 +33,43 @@ CLOCK = Clock()
 class Benchmark(Protocol):
     """What is used of pytest-benchmark's fixture, which has no types."""
 
+    name: str
     extra_info: dict[str, Any]
     pedantic: Callable[..., Any]
 
 
 def enter(benchmark: Benchmark, verdict: Verdict) -> None:
     """Give ``benchmark`` a round for each turn that the solution was timed."""
-    measured = verdict.measurement
-    if measured is None or not measured.times_us:
+    measured, rounds_s = verdict.measurement, rounds(verdict)
+    if measured is None or not rounds_s:
         return
+    benchmark.name = name(verdict)
     benchmark.extra_info.update(extra_info(measured))
-    left = iter(measured.times_us)
+    left = iter(rounds_s)
 
     def reset() -> None:
         # Starting each round at 0 makes the difference exact: no rounding against a large reading.
         CLOCK.now = 0.0
 
     def advance() -> None:
-        CLOCK.now = next(left) * 1e-6
+        CLOCK.now = next(left)
 
-    benchmark.pedantic(advance, setup=reset, rounds=len(measured.times_us))
+    benchmark.pedantic(advance, setup=reset, rounds=len(rounds_s))
+
+
+def rounds(verdict: Verdict) -> list[float]:
+    """The solution's time per call in seconds, one a turn.
+
+    Nothing where one of them is no number: pytest-benchmark's statistics end the session over that.
+    """
+    times_us = () if verdict.measurement is None else verdict.measurement.times_us
+    return [t * 1e-6 for t in times_us] if all(map(math.isfinite, times_us)) else []
+
+
+def name(verdict: Verdict) -> str:
+    """What tables call it: the item's own name is the same for every entrant."""
+    sample = f" #{verdict.sample}" if verdict.sample else ""
+    return f"{verdict.number:03d}_{verdict.problem} {verdict.entrant}{sample}"
 
 
 def extra_info(measured: Measurement) -> dict[str, Any]:
@@ -77,15 +95,15 @@ class Relay:
 
     def pytest_kernelbench_verdict(self, verdict: Verdict, nodeid: str) -> None:
         """Add an entry for a solution that is right and timed."""
-        measured = verdict.measurement
-        if measured is None or not measured.times_us or not verdict.status.right:
+        measured, rounds_s = verdict.measurement, rounds(verdict)
+        if measured is None or not rounds_s or not verdict.status.right:
             return
         # Public by name, though not documented; tests/integration/test_benchmarks.py holds it.
         from pytest_benchmark.stats import Metadata
 
         problem = nodeid.partition("[")[2].rstrip("]")
         source = SimpleNamespace(
-            name=nodeid.rpartition("::")[2],
+            name=name(verdict),
             fullname=nodeid,
             group=f"level {verdict.level}",
             param=problem,
@@ -97,8 +115,8 @@ class Relay:
         entry: Any = Metadata(  # type: ignore[no-untyped-call]
             source, iterations=1, options={"timer": CLOCK}
         )
-        for time_us in measured.times_us:
-            entry.update(time_us * 1e-6)
+        for duration_s in rounds_s:
+            entry.update(duration_s)
         self._benchmarks.append(entry)
 
 

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_kernelbench.timing import words
+from pytest_kernelbench.timing.interval import Interval
 from pytest_kernelbench.verdict import Measurement, Status, Verdict
 
 if TYPE_CHECKING:
@@ -87,20 +89,16 @@ def expect_faster(verdict: Verdict, p: float | None) -> None:
     if p is None or verdict.faster_than(p):
         return
     measured = verdict.measurement
-    words = "it has no time" if measured is None else speedup_words(measured, p)
-    message = f"{title(verdict)}: right, but {words}"
+    told = "it has no time" if measured is None else speedup_words(measured, p)
+    message = f"{title(verdict)}: right, but {told}"
     raise NotFaster(message) from None
 
 
 def speedup_words(measured: Measurement, p: float) -> str:
     """``1.48x (1.43 to 1.52) against eager, not shown to be above 1.5``."""
-    interval = f"{measured.speedup:.2f}x ({measured.low:.2f} to {measured.high:.2f})"
-    if measured.high <= p:
-        shown = f"not above {p:g}"
-    else:
-        shown = "shown" if measured.low > p else "not shown"
-        shown += f" to be above {p:g}"
-    return f"{interval} against {measured.baseline}, {shown}"
+    interval = Interval(measured.speedup, measured.low, measured.high)
+    told, claim = words.speedup_words(interval, (p,)).rsplit(", ", 1)
+    return f"{told} against {measured.baseline}, {claim}"
 
 
 def title(verdict: Verdict) -> str:

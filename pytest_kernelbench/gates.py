@@ -36,10 +36,10 @@ class Gate:
         return self.value >= self.limit
 
     def __str__(self) -> str:
-        """``fast_1 of ann on level 2 is 0.400, below 0.5``."""
+        """``fast_1 on level 2, ann: 0.400, below 0.5 (n = 100)``."""
         relation = "at least" if self.passed else "below"
-        where = f"fast_{self.p:g} of {self.row.entrant} on level {self.row.level}"
-        return f"{where} is {self.value:.3f}, {relation} {self.limit:g} (n = {self.row.score.n})"
+        where = f"fast_{self.p:g} on level {self.row.level}, {self.row.entrant}"
+        return f"{where}: {self.value:.3f}, {relation} {self.limit:g} (n = {self.row.score.n})"
 
 
 def gates(rows: Iterable[Row], settings: Settings) -> list[Gate]:

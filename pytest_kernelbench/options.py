@@ -142,6 +142,10 @@ OPTIONS = (
         "cache", "cache_dir", "Folder for builds and measured facts (default: .kernelbench)",
         Path, "DIR", is_path=True,
     ),
+    Option(
+        "cache-limit", "cache_limit_gb", "Gigabytes of builds to keep (default: 20)",
+        reading.real(0, above=True), "GB", "float",
+    ),
     Option("engine", "engine", "Where pairs are judged (default: local)", reading.word, "NAME"),
     Option(
         "problems", "problem_roots",

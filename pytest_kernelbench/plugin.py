@@ -141,7 +141,7 @@ def pytest_kernelbench_engines() -> Sequence[str]:
 
 def pytest_kernelbench_baselines() -> Sequence[Baseline]:
     """The problem's model as it is, or through torch.compile."""
-    return (EAGER, COMPILE)
+    return (EAGER, COMPILE, COMPILE_MAX)
 
 
 @pytest.hookimpl(trylast=True)

@@ -73,6 +73,9 @@ def pytest_runtest_makereport(
     if report.when == "call" or (report.when == "setup" and not report.passed):
         verdict = item.stash.get(VERDICT, None) or _without_judge(item, call, report)
         setattr(report, ATTRIBUTE, verdict.to_builtins())
+        if report.skipped and isinstance(report.longrepr, tuple):
+            # Else every skip points at our fixture, and pytest's summary folds them all into one.
+            report.longrepr = (str(item.path), 1, report.longrepr[2])
     return report
 
 

@@ -136,9 +136,9 @@ class Scoreboard:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """The table, what is missing from it, and the gates."""
-        if self._config.option.collectonly or not (self.verdicts or self.strays):
+        if self._config.option.collectonly or not (self.collected or self.strays):
             return
-        terminalreporter.section("kernelbench")
+        terminalreporter.write_sep("=", "kernelbench")
         for line in self._table():
             terminalreporter.write_line(line)
         for line in self._losses():

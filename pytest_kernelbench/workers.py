@@ -103,6 +103,26 @@ def _scheduling(config: pytest.Config, log: Any) -> LoadScopeScheduling:  # noqa
             test = nodeid.partition("::")[2]
             return test if test.startswith("test_kernel[") else nodeid
 
+        def remove_node(self, node: WorkerController) -> str | None:
+            """Forget a dead worker and return the item it died of, or None.
+
+            As xdist's, which however queues that item again, to be the death of the next worker.
+            """
+            workload: dict[str, dict[str, bool]] = self.assigned_work.pop(node)
+            pending = [
+                (s, i) for s, unit in workload.items() for i, done in unit.items() if not done
+            ]
+            if not pending:
+                return None
+            scope, crashed = pending[0]
+            workload[scope][crashed] = True
+            self.workqueue.update(
+                (s, unit) for s, unit in workload.items() if not all(unit.values())
+            )
+            for other in self.nodes:
+                self._reschedule(other)
+            return crashed
+
         def mark_test_pending(self, item: str) -> None:
             """Put a crashed item back at the head of the queue."""
             scope = self._split_scope(item)

@@ -17,7 +17,8 @@ class Tree:
     def __init__(self, pytester: pytest.Pytester) -> None:
         self.pytester = pytester
         self.path = pytester.path
-        pytester.makefile(".toml", pytest="[pytest]\n")
+        # Hypothesis would import itself into each run: ten times as long as all the rest.
+        self.write("pytest.toml", '[pytest]\naddopts = ["-p", "no:hypothesispytest"]\n')
         pytester.makeconftest((HERE / "fake_engine.py").read_text(encoding="utf-8"))
 
     def problem(self, *names: str) -> None:
@@ -26,7 +27,7 @@ class Tree:
             self.write(f"problems/{name}.py", PROBLEM)
 
     def solution(self, name: str, fake: str = "right 1", body: str = "") -> Path:
-        """Write a solution: ``ann/level1/001_relu``; ``fake`` is its verdict, see ``fake_engine``."""
+        """Write a solution: ``ann/level1/001_relu``; ``fake`` as in ``fake_engine``."""
         text = f"# fake: {fake}\nclass ModelNew: pass\n{body}"
         return self.write(f"solutions/{name}.py", text)
 

@@ -20,3 +20,4 @@ class Baseline:
 
 EAGER = Baseline("eager")
 COMPILE = Baseline("compile", "torch:compile")
+COMPILE_MAX = Baseline("compile-max", "pytest_kernelbench.judge.inside.compiling:max_autotune")

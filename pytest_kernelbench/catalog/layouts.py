@@ -11,6 +11,7 @@ from pytest_kernelbench.catalog.problems import LEVEL_FOLDER, NUMBERED_FILE
 
 _SAMPLE = re.compile(r"(.+)_sample_?([0-9]+)")
 _RUN_FILE = re.compile(r"level_([0-9]+)_problem_([0-9]+)_sample_([0-9]+)_kernel\.py")
+_NO_SOLUTION = re.compile(r"test_.*|.*_test\.py|conftest\.py|__init__\.py")
 _NAMES_ENTRY = re.compile(rb"^[ \t]*(?:class[ \t]+)?ModelNew\b", re.MULTILINE)
 _DEFINES_MODEL = re.compile(rb"^class[ \t]+Model\b", re.MULTILINE)
 
@@ -56,7 +57,7 @@ def kernelbench_run(path: Path) -> Claim | None:
 
 def unnamed(path: Path) -> Claim | None:
     """Any other file with a ``ModelNew`` at its top level: a solution, nobody can tell to what."""
-    if path.suffix != ".py":
+    if path.suffix != ".py" or _NO_SOLUTION.fullmatch(path.name):
         return None
     text = _read(path)
     if not _NAMES_ENTRY.search(text):

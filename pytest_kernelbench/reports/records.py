@@ -61,4 +61,8 @@ class RecordWriter:
 
     def pytest_unconfigure(self, config: pytest.Config) -> None:  # noqa: ARG002 - pytest's name
         """Close the file."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; there is nothing left to write."""
         self._file.close()

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from pytest_kernelbench.gates import Row
     from pytest_kernelbench.score import AtK, Score, Share
 
-NAME_WIDTH = 16
+WIDTH = 80
+_LEAST_NAME = 10
 _TOLD_IN_TABLE = frozenset({Status.FAST, Status.RIGHT})
 
 
@@ -22,32 +23,50 @@ def table(rows: Sequence[Row], thresholds: Sequence[float]) -> Iterator[str]:
 
     ``thresholds`` are those that get a column, fast_0 aside (that is the share that is right).
     """
+    heads = [f"fast_{p:g}" for p in thresholds]
+    widths = [4, 8, 8, *(max(8, len(head) + 1) for head in heads), 14, 7]
+    name_width = max(_LEAST_NAME, WIDTH - sum(widths))
     for level, group in groupby(rows, key=lambda row: row.level):
-        fast = "".join(f"{f'fast_{p:g}':>9}" for p in thresholds)
-        name = f"{f'level {level}':{NAME_WIDTH}}"
-        yield f"{name}{'n':>4}{'built':>7}{'right':>7}{fast}{'geomean':>15}{'best':>8}"
+        cells = ("n", "built", "right", *heads, "geomean", "best")
+        yield _line(f"level {level}", name_width, cells, widths)
         for row in group:
-            yield _figures(row, thresholds)
+            name = "  " + shortened(row.entrant, name_width - 3)
+            yield _line(name, name_width, _figures(row.score, thresholds), widths)
             yield from _remarks(row.score, thresholds)
 
 
-def _figures(row: Row, thresholds: Sequence[float]) -> str:
-    score = row.score
-    fast = "".join(f"{score.share(p).value:>9.3f}" for p in thresholds)
-    mean = "-" if score.geomean is None else f"{score.geomean:.2f}x (n={score.timed})"
-    best = "-" if score.best is None else f"{score.best:.2f}x"
-    built, right = f"{score.built}/{score.tried}", f"{score.right}/{score.tried}"
-    name = shortened(row.entrant, NAME_WIDTH - 3)
-    return f"  {name:{NAME_WIDTH - 2}}{score.n:>4}{built:>7}{right:>7}{fast}{mean:>15}{best:>8}"
+def _line(name: str, name_width: int, cells: Sequence[str], widths: Sequence[int]) -> str:
+    return f"{name:{name_width}}" + "".join(
+        f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True)
+    )
+
+
+def _figures(score: Score, thresholds: Sequence[float]) -> tuple[str, ...]:
+    return (
+        str(score.n),
+        f"{score.built}/{score.tried}",
+        f"{score.right}/{score.tried}",
+        *(f"{score.share(p).value:.3f}" for p in thresholds),
+        "-" if score.geomean is None else f"{times(score.geomean)} (n={score.timed})",
+        "-" if score.best is None else times(score.best),
+    )
+
+
+def times(factor: float) -> str:
+    """A speedup in three digits: ``1.84x``, ``12.3x``, ``123x``."""
+    digits = 2 if factor < 9.995 else 1 if factor < 99.95 else 0  # noqa: PLR2004 - where 3 digits end
+    return f"{factor:.{digits}f}x"
 
 
 def _remarks(score: Score, thresholds: Sequence[float]) -> Iterator[str]:
     shares = [score.share(p) for p in thresholds]
-    zero = score.share(0)
-    yield f"    fast_0 {zero.value:.3f}; by point estimate: " + ", ".join(
-        f"fast_{share.p:g} {share.by_point:.3f}" for share in shares
+    by_point = [f"fast_{share.p:g} {share.by_point:.3f}" for share in shares]
+    yield from wrapped(
+        [f"fast_0 {score.share(0).value:.3f}; by point estimate: {by_point[0]}", *by_point[1:]],
+        "    ",
     )
-    yield "    95 % over problems: " + ", ".join(map(_spread, shares))
+    spreads = [_spread(share) for share in shares]
+    yield from wrapped([f"95 % over problems: {spreads[0]}", *spreads[1:]], "    ")
     yield from (f"    {text}" for text in _at_k(score))
     counted = [f"missing: {score.missing}"] if score.missing else []
     if score.right_untimed:
@@ -80,7 +99,7 @@ def _estimate(name: str, at: AtK) -> str:
     return f"{name}@{at.k} " + ("-" if at.value is None else f"{at.value:.3f}")
 
 
-def wrapped(parts: Sequence[str], indent: str, width: int = 80) -> Iterator[str]:
+def wrapped(parts: Sequence[str], indent: str, width: int = WIDTH) -> Iterator[str]:
     """Parts on as few lines as fit, with commas between."""
     line = indent
     for index, part in enumerate(parts):
@@ -100,5 +119,5 @@ def shortened(name: str, width: int) -> str:
 
 def legend(baseline: str) -> Iterator[str]:
     """What the figures are shares of, and what counts."""
-    yield "n: problems asked. fast_p: share of n that is right and more than p times as fast as"
-    yield f"{baseline} by the lower end of its 95 % interval; samples count by their mean."
+    yield "n: problems asked; fast_p: share of n right and more than p times as fast as"
+    yield f"{baseline}, by the lower end of the 95 % interval; samples count by their mean"

@@ -1,0 +1,166 @@
+"""Nothing in a folder of solutions is executed by pytest, however it is named."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+EXECUTED = "import pathlib; pathlib.Path({!r}).touch()\n"
+
+
+@pytest.fixture
+def planted(tree):
+    """Two solutions, and a file that must not be run."""
+    tree.problem("level1/001_relu", "level1/002_tanh")
+    tree.solution("ann/level1/001_relu", "wrong_value")
+    tree.solution("bob/level1/002_tanh")
+    mark = tree.path / "EXECUTED"
+
+    def plant(name: str) -> Path:
+        tree.write(name, EXECUTED.format(str(mark)))
+        return mark
+
+    return plant
+
+
+NAMES = [
+    "solutions/conftest.py",
+    "solutions/ann/conftest.py",
+    "solutions/ann/level1/conftest.py",
+    "solutions/eve/tests/conftest.py",
+    "solutions/test_me/conftest.py",
+    "solutions/__init__.py",
+    "solutions/ann/__init__.py",
+    "solutions/ann/level1/__init__.py",
+    "solutions/ann/sitecustomize.py",
+]
+ARGUMENTS = {
+    "entrants": ["solutions/ann", "solutions/bob", "solutions/eve", "solutions/test_me"],
+    "file": ["solutions/ann/level1/001_relu.py"],
+    "node": ["solutions/ann/level1/001_relu.py::test_kernel[level1/001_relu]"],
+    "none": [],
+}
+
+
+CASES = [(name, args) for name in NAMES for args in (["solutions"], ["."])] + [
+    (name, args) for name in NAMES[:4] for args in ARGUMENTS.values()
+]
+
+
+@pytest.mark.parametrize(("name", "args"), CASES)
+def test_planted_file_is_never_executed(tree, planted, name: str, args: list[str]) -> None:
+    mark = planted(name)
+    args = [arg for arg in args if (tree.path / arg.partition("::")[0]).exists()]
+    result = tree.run(*args)
+    assert not mark.exists()
+    on_the_way = not args or any(
+        (tree.path / name).parent.is_relative_to(tree.path / arg)
+        or (tree.path / arg.partition("::")[0]).is_relative_to((tree.path / name).parent)
+        for arg in args
+    )
+    if on_the_way:
+        assert result.ret in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERRUPTED)
+        output = result.stdout.str() + result.stderr.str()
+        assert f"{Path(name).name} is refused: pytest would obey it" in output
+        assert "move the file elsewhere or delete it" in output
+
+
+@pytest.mark.parametrize("args", [["solutions"], ["."], ["-n2", "solutions"], ["-n2", "."]])
+def test_refused_by_subprocesses_too(tree, planted, args: list[str]) -> None:
+    mark = planted("solutions/eve/conftest.py")
+    result = tree.pytester.runpytest_subprocess(*args)
+    assert not mark.exists()
+    assert result.ret != pytest.ExitCode.OK
+    assert "conftest.py is refused" in result.stdout.str() + result.stderr.str()
+
+
+INI = {
+    "pytest.ini": "[pytest]\naddopts = --kb-p=0\n",
+    "pytest.toml": "[pytest]\n",
+    "tox.ini": "[pytest]\n",
+    "pyproject.toml": "[tool.pytest]\nstrict = false\n",
+    "setup.cfg": "[tool:pytest]\n",
+}
+
+
+@pytest.mark.parametrize("name", INI)
+@pytest.mark.usefixtures("planted")
+def test_an_ini_file_in_solutions_sets_no_option(tree, name: str) -> None:
+    tree.write(f"solutions/ann/{name}", INI[name])
+    result = tree.run("solutions/ann")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*solutions/ann/{name} is refused*"])
+
+
+def test_a_test_file_in_solutions_is_not_run(tree, planted) -> None:
+    mark = planted("solutions/ann/test_it.py")
+    planted("solutions/ann/level1/helper_test.py")
+    result = tree.run("solutions", "-Wdefault")
+    assert not mark.exists()
+    result.assert_outcomes(passed=1, failed=1, warnings=2)
+    result.stdout.fnmatch_lines(["*test_it.py is not run: *solutions is a folder of solutions*"])
+
+
+@pytest.mark.parametrize("option", [[], ["--doctest-modules"], ["--doctest-glob=*.md"]])
+@pytest.mark.usefixtures("planted")
+def test_doctests_in_solutions_are_not_run(tree, option: list[str]) -> None:
+    mark = tree.path / "EXECUTED"
+    text = f">>> {EXECUTED.format(str(mark))}"
+    for name in ("test_it.txt", "readme.md"):
+        tree.write(f"solutions/ann/{name}", text)
+    tree.solution("ann/level1/002_tanh", body=f'"""\n{text}"""\n')
+    tree.run("solutions", "-Wdefault", *option)
+    tree.run("solutions/ann/test_it.txt", "solutions/ann/readme.md", "-Wdefault", *option)
+    assert not mark.exists()
+
+
+def test_a_kernelbench_run_is_a_folder_of_solutions_under_any_name(tree, planted) -> None:
+    tree.write("runs/gpt/level_1_problem_1_sample_0_kernel.py", "class ModelNew: pass\n")
+    mark = planted("runs/gpt/conftest.py")
+    result = tree.run("runs/gpt")
+    assert not mark.exists()
+    result.stderr.fnmatch_lines(["*runs/gpt/conftest.py is refused*"])
+
+
+def test_ones_own_conftests_are_run(tree, planted) -> None:
+    mark = planted("tests/conftest.py")
+    tree.write("tests/test_mine.py", "def test_mine(): pass\n")
+    tree.run("tests", "solutions/bob").assert_outcomes(passed=2)
+    assert mark.exists()
+
+
+def test_a_folder_called_solutions_without_any_is_left_alone(tree, planted) -> None:
+    mark = planted("puzzles/solutions/conftest.py")
+    tree.write("puzzles/solutions/test_day_1.py", "def test_it(): pass\n")
+    tree.run("puzzles").assert_outcomes(passed=1)
+    assert mark.exists()
+
+
+def test_a_kernel_above_the_project_does_not_put_it_under_guard(tree, planted) -> None:
+    outer = tree.path.parent / "level_1_problem_1_sample_0_kernel.py"
+    outer.write_text("class ModelNew: pass\n", encoding="utf-8")
+    try:
+        planted("tests/conftest.py")
+        tree.write("tests/test_mine.py", "def test_mine(): pass\n")
+        tree.run("tests").assert_outcomes(passed=1)
+    finally:
+        outer.unlink()
+
+
+def test_solutions_do_not_shadow_modules(tree, planted) -> None:
+    """``python -m pytest`` in a folder of solutions would import their torch.py for torch."""
+    mark = planted("solutions/ann/torch.py")
+    tree.write(
+        "conftest.py",
+        (tree.path / "conftest.py").read_text()
+        + "\ndef pytest_sessionfinish():\n    try:\n        import torch\n"
+        "        assert 'ann' not in torch.__file__\n"
+        "    except ModuleNotFoundError:\n        pass\n",
+    )
+    tree.pytester.path.joinpath("solutions/ann").mkdir(exist_ok=True)
+    tree.pytester._monkeypatch.chdir(tree.path / "solutions/ann")
+    result = tree.pytester.run(sys.executable, "-m", "pytest", "-c", str(tree.path / "pytest.toml"))
+    result.assert_outcomes(failed=1)
+    assert not mark.exists()
