@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_kernelbench import hookspecs, options
-from pytest_kernelbench.catalog.baseline import COMPILE, EAGER
+from pytest_kernelbench.catalog.baseline import COMPILE, COMPILE_MAX, EAGER
 from pytest_kernelbench.catalog.problems import ProblemCatalog
 from pytest_kernelbench.catalog.solutions import Matchmaker, own_adapters
 from pytest_kernelbench.checking import checked_settings, default_roots

@@ -34,7 +34,7 @@ def project(tree):
         (["--kb-build-only", "--kb-correctness-only"], "--kb-build-only and *"),
         (["--kb-correctness-only", "--kb-p=1"], "--kb-correctness-only and --kb-p exclude *"),
         (["--kb-correctness-only", "--kb-fail-under=1"], "--kb-correctness-only and *"),
-        (["--kb-baseline=numpy"], "--kb-baseline numpy: unknown; there are compile, eager"),
+        (["--kb-baseline=numpy"], "--kb-baseline numpy: unknown; there are compile, *eager"),
         (["--kb-engine=cloud"], "--kb-engine cloud: unknown; there are local"),
         (["--kb-json=nowhere/x.jsonl"], "--kb-json */nowhere/x.jsonl: not a file in a folder*"),
         (["--kb-timeout=0"], "--kb-timeout: '0' is not a number above 0"),
