@@ -80,13 +80,13 @@ class Builder:
     def build(self, solution: Path, entry: str = "ModelNew") -> Extension:
         """The extension of one solution: from the cache, from a build under way, or built now.
 
-        Raises ``BuildError`` for what is the solution's fault, ``MissingNeedError`` for what is not installed,
-        ``MachineError`` for what is the machine's.
+        Raises ``BuildError`` for what is the solution's fault, ``MissingNeedError`` for what is not
+        installed, ``MachineError`` for what is the machine's.
         """
         return self._submit(solution, entry).result()
 
     def ahead(self, solutions: Iterable[tuple[Path, str]]) -> None:
-        """Start building ``(path, entry)`` each, in order, in the background; ``build`` then waits for its own."""
+        """Start building each ``(path, entry)``, in order, in the background."""
         for solution, entry in solutions:
             self._submit(solution, entry)
 
@@ -116,7 +116,7 @@ class Builder:
             refused.set_exception(error)
             with self._lock:
                 return self._futures.setdefault(f"{solution}:{entry}:{error}", refused)
-        base = self._base_key(source, entry, solution)
+        base = self._base_key(source, entry)
         with self._lock:
             name = f"{base}:{solution}"
             future = self._futures.get(name)
@@ -125,7 +125,7 @@ class Builder:
                 self._futures[name] = future
             return future
 
-    def _base_key(self, source: bytes, entry: str, solution: Path) -> str:
+    def _base_key(self, source: bytes, entry: str) -> str:
         parts = [
             FORMAT,
             hashlib.sha256(source).hexdigest(),
@@ -191,7 +191,7 @@ class Builder:
             solution=str(solution),
             entry=entry,
             folder=str(work),
-            environment=child_environment(os.environ, self._tools, work, passed, jobs),
+            environment=child_environment(os.environ, work, passed, jobs),
             passed_on=passed,
             capability=capability,
             missing_tools=self._tools.missing,

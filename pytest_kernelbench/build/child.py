@@ -1,7 +1,7 @@
-"""The build child: run a solution's module body where no device is to be seen, and build what it asks for.
+"""The build child: run a module body where no device is seen, and build what it asks for.
 
-This is the one seam between building and sandboxing: ``main(folder)`` needs an empty process of its own whose
-environment is the job's, writes only below ``folder``, and does not return.
+This is the one seam between building and sandboxing: ``main(folder)`` needs an empty process of its
+own whose environment is the job's, writes only below ``folder``, and does not return.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _run(job: Job) -> Report:
     seen = _watch_files(Path(job.solution))
     try:
         module = _run_body(Path(job.solution))
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - whatever it was, it is the report
         report = _failure(error, job, recorder)
     else:
         report = Report("built") if hasattr(module, job.entry) else Report("no_entry")
@@ -102,15 +102,19 @@ def _run_body(path: Path) -> ModuleType:
     return module
 
 
-def _tell_of_device(torch: Any, capability: tuple[int, int]) -> None:
+def _tell_of_device(torch: ModuleType, capability: tuple[int, int]) -> None:
     """Answer the usual questions as on the device built for, so that the same branch is taken."""
-    torch.cuda.is_available = lambda: True
-    torch.cuda.device_count = lambda: 1
-    torch.cuda.get_device_capability = lambda *_args, **_kwargs: capability
+    answers = {
+        "is_available": lambda: True,
+        "device_count": lambda: 1,
+        "get_device_capability": lambda *_args, **_kwargs: capability,
+    }
+    for name, answer in answers.items():
+        setattr(torch.cuda, name, answer)
 
 
 def _watch_files(solution: Path) -> set[str]:
-    """Names of the files beside the solution that are opened from now on: the cache must know them."""
+    """Names of the files beside the solution that are opened: the cache must know them."""
     beside = str(solution.parent) + os.sep
     seen: set[str] = set()
 
@@ -139,7 +143,7 @@ def _headers(job: Job) -> set[str]:
 
 def _failure(error: BaseException, job: Job, recorder: Recorder) -> Report:
     own = _own_traceback(error, job)
-    print(own, file=sys.stderr)
+    sys.stderr.write(f"{own}\n")
     line = "".join(traceback.format_exception_only(type(error), error)).strip()
     chain = "\n".join(str(link) for link in _chain(error)).lower()
     if recorder.missing:
@@ -164,7 +168,7 @@ def _chain(error: BaseException | None) -> list[BaseException]:
 
 
 def _own_traceback(error: BaseException, job: Job) -> str:
-    """The traceback with the solution's own frames alone; the compiler's words are in its own log."""
+    """The traceback with the solution's own frames alone."""
     own = str(Path(job.solution).parent)
     frames = [
         frame

@@ -1,7 +1,7 @@
-"""The first real errors in the output of nvcc, g++, the linker, Triton and Python: with file, line and source line.
+"""The first real errors in what nvcc, g++ and the linker print: file, line, source line.
 
-Pure text in, findings out. Only what a tool itself marks as an error counts; words such as "lock" or "error" in
-ordinary output mean nothing.
+Pure text in, findings out. Only what a tool itself marks as an error counts; words such as "lock"
+or "error" in ordinary output mean nothing.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Finding:
         return f"{name}:{self.line}" if self.line else name
 
     def text(self, solution: str = "") -> str:
-        """Two lines; ``solution`` is the solution's text, in which the source line is looked for."""
+        """Two lines; the source line is looked for in ``solution``, the solution's text."""
         kind = "warning: " if self.warning else ""
         head = f"{self.place}: {kind}{self.message}" if self.place else f"{kind}{self.message}"
         number = _line_of(self.source, solution)
@@ -73,7 +73,7 @@ def findings(log: str) -> tuple[Finding, ...]:
 
 
 def errors(log: str) -> tuple[Finding, ...]:
-    """The first errors; what merely follows from others (``collect2: error: ld returned``) is left out."""
+    """The first errors, without what merely follows from others (``ld returned 1``)."""
     return tuple(finding for finding in findings(log) if not finding.warning)[:MOST_ERRORS]
 
 
@@ -155,7 +155,7 @@ def _short(message: str) -> str:
 
 
 def _line_of(source: str, solution: str) -> int:
-    """The number of the only line of ``solution`` that reads ``source``; 0 if none or several do."""
+    """The number of the only line that reads ``source``; 0 if none or several do."""
     if not source:
         return 0
     numbers = [n for n, line in enumerate(solution.splitlines(), 1) if line.strip() == source]

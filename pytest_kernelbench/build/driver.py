@@ -1,9 +1,10 @@
-"""The compiler that ninja calls: runs the real one, keeps what it says, and tries the quick way first.
+"""The compiler that ninja calls: tries the quick way, then the real one; keeps what it says.
 
     python -c "...; main()" <settings.json> <real tool> ARGUMENTS...
 
-Runs without site-packages, once for each compile and link; imports as little as it can. A compile is tried with the
-lean headers (``lean.py``) where they may do; whenever that fails the plain command runs, and what *it* says counts.
+Runs without site-packages, once for each compile and link; imports as little as it can. A compile
+is tried with the lean headers (``lean.py``) where they may do; whenever that fails the plain
+command runs, and what *it* says counts.
 """
 
 from __future__ import annotations
@@ -136,7 +137,7 @@ def keep(name: str, head: str, said: bytes) -> None:
 
 
 def _keep_dependencies(arguments: list[str]) -> None:
-    """The headers that were read, so that the cache knows when one of the solution's own changes."""
+    """The headers that were read, so that the cache knows when one of them changes."""
     work = os.environ.get(WORK_VARIABLE)
     if not work or "-MF" not in arguments:
         return

@@ -1,4 +1,4 @@
-"""The environment of a build child: what compilers need of the user's, a private home, and no device."""
+"""The environment of a build child: what compilers need, a private home, and no device."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from pytest_kernelbench.build.driver import WORK_VARIABLE
 from pytest_kernelbench.build.toolchain import Toolchain
 
 _PASSED_ON = (
@@ -24,9 +23,9 @@ _PASSED_ON = (
 
 
 def child_environment(
-    env: Mapping[str, str], tools: Toolchain, work: Path, passed: Mapping[str, str], jobs: int
+    env: Mapping[str, str], work: Path, passed: Mapping[str, str], jobs: int
 ) -> dict[str, str]:
-    """All that the child and its compilers see; ``jobs`` is how many compilers may run at a time."""
+    """All that the child and its compilers see; ``jobs`` bounds the compilers at a time."""
     private = {
         name: str(work / folder)
         for name, folder in (
@@ -56,7 +55,7 @@ def child_environment(
 
 
 def passed_on(tools: Toolchain, wrappers: Path, arch: str) -> dict[str, str]:
-    """What a contender needs too, for the calls that the build never saw; its ``PATH`` goes in front."""
+    """What a contender needs for calls that the build never saw; ``PATH`` goes in front."""
     places = [str(wrappers / "bin")]
     if tools.ninja:
         places.append(os.path.dirname(tools.ninja))

@@ -8,10 +8,11 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Extension:
-    """What a build leaves for the contender; ``folder`` is content-addressed and never written again.
+    """What a build leaves for the contender; ``folder`` is never written again.
 
-    ``folder/manifest.json`` maps each ``load``/``load_inline`` call of the solution (by a hash of its arguments)
-    to the library it made; the contender's stand-in imports that library and compiles nothing.
+    ``folder/manifest.json`` maps each ``load``/``load_inline`` call of the solution (by a hash of
+    its arguments) to the library it made; the contender's stand-in imports that library and
+    compiles nothing.
     """
 
     folder: Path

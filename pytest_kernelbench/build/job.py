@@ -1,4 +1,4 @@
-"""What a build child is told, and what it answers: plain values in two JSON files of its work folder."""
+"""What a build child is told and what it answers: plain values in files of its work folder."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Manifest(msgspec.Struct):
 
 
 class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How the module body ended. Written by the child, so believed only against its own solution."""
+    """How the module body ended: the child's word, believed only against its own solution."""
 
     kind: str
     """``built``, ``deferred``, ``raised``, ``no_entry``, ``missing_module``, ``missing_tool``."""

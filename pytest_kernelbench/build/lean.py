@@ -1,6 +1,7 @@
 """Which parts of torch's headers one source needs, found in its text: the quick way to compile it.
 
-Nothing depends on the scan being right: what is missing is a compile error, and then the plain command runs.
+Nothing depends on the scan being right: what is missing is a compile error, and then the plain
+command runs.
 """
 
 from __future__ import annotations
@@ -76,12 +77,12 @@ def worth_trying(text: str) -> bool:
     return bool(_USES_TORCH.search(text)) and not _TOO_MUCH.search(text)
 
 
-def selected_header(text: str, exists: Callable[[str], bool], factories: dict[str, str]) -> str:
-    """The text of ``kernelbench/selected.h`` for a source; ``exists`` knows torch's include folder."""
+def selected_header(text: str, read: Callable[[str], str], factories: dict[str, str]) -> str:
+    """The text of ``kernelbench/selected.h`` for a source; ``read`` gives torch's own headers."""
     made = sorted(_named(text) & factories.keys())
-    operators = operator_headers(text, exists)
+    operators = operator_headers(text, read)
     lines = ["#pragma once", *macros(text)]
-    lines += [f"#include <{name}>" for name in (*_ALWAYS, *operators, *_demanded(text, exists))]
+    lines += [f"#include <{name}>" for name in (*_ALWAYS, *operators, *_demanded(text, read))]
     lines.append("#include <kernelbench/types.h>")
     if made:
         lines += [f"#include <{name}>" for name in _FOR_FACTORIES]
@@ -105,11 +106,13 @@ def macros(text: str) -> list[str]:
     return found
 
 
-def operator_headers(text: str, exists: Callable[[str], bool]) -> list[str]:
+def operator_headers(text: str, read: Callable[[str], str]) -> list[str]:
     """``ATen/ops/NAME.h`` for each operator that ``text`` calls by name."""
     stems = {re.sub(r"(?:_outf?|_)$", "", name) for name in _named(text)} | _named(text)
-    headers = (f"ATen/ops/{stem}.h" for stem in sorted(stems))
-    return [header for header in headers if exists(header)]
+    texts = {f"ATen/ops/{stem}.h": read(f"ATen/ops/{stem}.h") for stem in sorted(stems)}
+    lists = any("ITensorListRef" in text for text in texts.values())
+    found = [header for header, text in texts.items() if text]
+    return ["ATen/core/IListRef.h", *found] if lists else found
 
 
 def _named(text: str) -> set[str]:
@@ -119,13 +122,13 @@ def _named(text: str) -> set[str]:
     return names
 
 
-def _demanded(text: str, exists: Callable[[str], bool]) -> list[str]:
-    return [header for word, header in _ON_DEMAND if word.search(text) and exists(header)]
+def _demanded(text: str, read: Callable[[str], str]) -> list[str]:
+    return [header for word, header in _ON_DEMAND if word.search(text) and read(header)]
 
 
 def whole_text(source: str, include_folders: Iterable[str]) -> str:
     """The source with every file that it includes in quotes, as far as these can be found."""
-    folders = list(include_folders)
+    folders = [folder for folder in include_folders if folder]
     queue, pieces, size = [os.path.abspath(source)], list[str](), 0
     seen: set[str] = set()
     while queue and len(seen) < _MOST_FILES and size < _MOST_CHARACTERS:
@@ -142,46 +145,55 @@ def whole_text(source: str, include_folders: Iterable[str]) -> str:
     return "\n".join(pieces)
 
 
+def read_header(folder: str, header: str) -> str:
+    """The text of one of torch's headers; empty where there is none of that name."""
+    path = os.path.join(folder, header)
+    if not os.path.isfile(path):
+        return ""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
 def plan(
     source: str, arguments: list[str], config: dict[str, Any], precompiled: Callable[[], str]
 ) -> list[str] | None:
     """Arguments that make a compile command quick, or None where the plain command is best.
 
-    ``precompiled`` gives the folder of a precompiled ``torch/extension.h``, or nothing; it is asked for sources
-    that bind functions to Python, which is the costly part of the headers.
+    ``precompiled`` gives the folder of a precompiled ``torch/extension.h``, or nothing; it is asked
+    for sources that bind functions to Python, which is the costly part of the headers.
     """
     if not config["lean"] or os.environ.get(PLAIN_VARIABLE):
         return None
-    text = whole_text(source, [a[2:] for a in arguments if a.startswith("-I") and len(a) > 2])
+    text = whole_text(source, [a[2:] for a in arguments if a.startswith("-I")])
     if not worth_trying(text):
         return None
-    torch_include = os.path.join(config["torch_folder"], "include")
     with open(os.path.join(config["lean"], "factories.json"), encoding="utf-8") as file:
         factories = json.load(file)
 
-    def exists(header: str) -> bool:
-        return os.path.isfile(os.path.join(torch_include, header))
+    def read(header: str) -> str:
+        return read_header(os.path.join(config["torch_folder"], "include"), header)
 
     own = os.path.abspath(os.path.basename(source) + ".lean")
     selected = os.path.join(own, SELECTED)
     more = ["-isystem", own, "-isystem", os.path.join(config["lean"], "include")]
-    ready = precompiled() if _BINDING.search(text) else ""
+    # In the precompiled header the gates are shut: what needs them open goes without it.
+    ready = precompiled() if _BINDING.search(text) and not _WHOLE.search(text) else ""
     if ready:
         # The compiler takes a precompiled header only where it comes before everything else.
         more = ["-isystem", ready, "-include", BINDING_HEADER, "-include", selected, *more]
         factories = {name: factories[name] for name in factories.keys() - set(COMMON_FACTORIES)}
     os.makedirs(os.path.dirname(selected), exist_ok=True)
     with open(selected, "w", encoding="utf-8") as file:
-        file.write(selected_header(text, exists, factories))
+        file.write(selected_header(text, read, factories))
     return more
 
 
-def precompiled_header(exists: Callable[[str], bool], factories: dict[str, str]) -> str:
+def precompiled_header(read: Callable[[str], str], factories: dict[str, str]) -> str:
     """The header that is precompiled: tensors, the common factories, and bindings to Python."""
-    text = "#include <torch/extension.h>\nPYBIND11_MODULE AT_DISPATCH parallel_for indexing globalContext "
+    text = "#include <torch/extension.h>\nPYBIND11_MODULE AT_DISPATCH parallel_for indexing "
     text += " ".join(f"torch::{name}" for name in COMMON_FACTORIES)
     common = {name: factories[name] for name in COMMON_FACTORIES if name in factories}
-    return selected_header(text, exists, common)
+    return selected_header(text, read, common)
 
 
 PLAIN_VARIABLE = "PYTEST_KERNELBENCH_PLAIN"

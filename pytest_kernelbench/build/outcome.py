@@ -1,4 +1,4 @@
-"""What a build child's end means: built, deferred, failed or missing; told in words that name the place."""
+"""What a build child's end means: built, deferred, failed or missing, in plain words."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
     from pytest_kernelbench.build.process import End
     from pytest_kernelbench.build.toolchain import Toolchain
 
-# Modules that are a language or a library of their own: a solution in one of them is not wrong where it is missing.
+# Modules that are a language or a library of their own: a solution in one of them is not wrong
+# where it is missing.
 DSL_MODULES = frozenset({
-    "apex", "bitblas", "cuda", "cupy", "cutlass", "flash_attn", "flashinfer", "helion", "jax", "jaxlib",
-    "mlir", "mojo", "numba", "pycuda", "quack", "sgl_kernel", "taichi", "thunderkittens", "tilelang",
-    "tk", "triton", "triton_kernels", "tvm", "warp", "xformers",
+    "apex", "bitblas", "cuda", "cupy", "cutlass", "flash_attn", "flashinfer", "helion", "jax",
+    "jaxlib", "mlir", "mojo", "numba", "pycuda", "quack", "sgl_kernel", "taichi", "thunderkittens",
+    "tilelang", "tk", "triton", "triton_kernels", "tvm", "warp", "xformers",
 })  # fmt: skip
 _SOME_SPACE_BYTES = 64 << 20
 _LOG_BYTES = 1 << 20
@@ -84,7 +85,8 @@ def _message(job: Job, end: End, report: Report | None, text: str) -> str:
     if end.stopped:
         return f"{name}: {end.stopped}"
     if report is None:
-        return f"{name}: the module body {_how_it_died(end)}\n{_tail(Path(job.folder) / LOG_FILE)[-2000:]}"
+        said = _tail(Path(job.folder) / LOG_FILE)[-2000:]
+        return f"{name}: the module body {_how_it_died(end)}\n{said}".rstrip()
     if report.kind == "no_entry":
         return f"{name} defines no {job.entry}: a solution is a class of that name"
     if report.kind != "raised":

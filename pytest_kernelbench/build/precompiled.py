@@ -1,7 +1,8 @@
-"""Precompiled headers for host translation units: one for each set of compiler flags that is wished for often.
+"""Precompiled headers for host sources: one for each set of flags that is wished for often.
 
-A build child only *wishes*: it runs a solution's code, and a header that it made would be compiled into the builds of
-others. The builder makes them, from the installed torch's headers and flags that it knows, and puts them in place whole.
+A build child only *wishes*: it runs a solution's code, and a header that it made would be compiled
+into the builds of others. The builder makes them, from the installed torch's headers and flags that
+it knows, and puts them in place whole.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class Precompiled:
             thread.start()
 
     def make(self, flags: tuple[str, ...]) -> bool:
-        """Make the header for ``flags`` unless it is there or being made; returns whether it was made."""
+        """Make the header for ``flags`` unless it is there or being made; says whether it was."""
         target = self._folder / PRECOMPILED / flags_key(flags)
         lock = filelock.FileLock(f"{target}.lock", thread_local=False, is_singleton=False)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -106,9 +107,9 @@ class Precompiled:
 
     def _text(self) -> str:
         text = (self._folder / standins.FACTORIES_FILE).read_text(encoding="utf-8")
-        include = Path(self._tools.torch_folder) / "include"
+        include = os.path.join(self._tools.torch_folder, "include")
         return lean.precompiled_header(
-            lambda header: (include / header).is_file(), json.loads(text)
+            lambda header: lean.read_header(include, header), json.loads(text)
         )
 
 

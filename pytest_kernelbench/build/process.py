@@ -1,4 +1,4 @@
-"""Run a build child in a session of its own, bounded in time and output, and end all that it started."""
+"""Run a build child in a session of its own, bounded in time and output, and end it whole."""
 
 from __future__ import annotations
 

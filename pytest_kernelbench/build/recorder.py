@@ -1,4 +1,4 @@
-"""In a build child: ``load`` and ``load_inline`` that build into the work folder and remember what they made."""
+"""In a build child: ``load`` and ``load_inline`` that remember what they made."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from pytest_kernelbench.build import replay
-from pytest_kernelbench.build.lean import PLAIN_VARIABLE
 from pytest_kernelbench.build.job import CALLS, MANIFEST_FILE, Call, Manifest
+from pytest_kernelbench.build.lean import PLAIN_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,10 +42,11 @@ class Recorder:
         self._lock = threading.Lock()
 
     def install(self) -> None:
-        """Patch before the module body runs, so that ``from ... import load_inline`` gets ours too."""
+        """Patch before the module body runs: ``from ... import load_inline`` gets ours too."""
         from torch.utils import cpp_extension
 
-        # It deletes a header beside torch's own, under the feet of every other build on the machine.
+        # It deletes a header beside torch's own, under the feet of every other build on the
+        # machine.
         if hasattr(cpp_extension, "remove_extension_h_precompiler_headers"):
             cpp_extension.remove_extension_h_precompiler_headers = lambda: None
         for name in replay.FUNCTIONS:
@@ -118,7 +119,7 @@ class Recorder:
 
 
 def _really(real: Callable[..., Any], bound: inspect.BoundArguments, place: Path) -> Any:
-    """Call torch's function; once more without the lean headers if what they made cannot be loaded."""
+    """Call torch's function; again without the lean headers if the library cannot be loaded."""
     try:
         return real(*bound.args, **bound.kwargs)
     except ImportError:

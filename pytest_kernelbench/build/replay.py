@@ -1,8 +1,8 @@
 """In the contender: answer ``load`` and ``load_inline`` from what was built, compiling nothing.
 
-Imports the standard library alone, and torch only when called, so that a contender needs no other module of the
-package. ``install(folder)`` puts the stand-ins in place; a call that the build never saw falls through to the
-real function, and a call that failed there fails here in the same words.
+Imports the standard library alone, and torch only when called, so that a contender needs no other
+module of the package. ``install(folder)`` puts the stand-ins in place; a call that the build never
+saw falls through to the real function, and a call that failed there fails here in the same words.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CHUNK_BYTES = 1 << 20
 
 
 def install(folder: Path) -> None:
-    """Replace ``torch.utils.cpp_extension.load`` and ``load_inline`` by lookups in ``folder/manifest.json``."""
+    """Replace ``load`` and ``load_inline`` by lookups in ``folder/manifest.json``."""
     from torch.utils import cpp_extension
 
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
@@ -63,7 +63,7 @@ def _stand_in(
 
 
 def load_library(name: str, library: Path, kind: str) -> Any:
-    """What torch's own functions return: a module, or the path for ``operators`` and ``program``."""
+    """What torch's functions return: a module; a path for ``operators`` and ``program``."""
     if kind == "program":
         return str(library)
     if kind == "operators":

@@ -1,4 +1,4 @@
-"""How many compilers run at a time on this machine: a slot each, shared by every worker and session of one cache."""
+"""How many compilers run at a time: a slot each, shared by all who use the same cache."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Slots:
 
     @contextlib.contextmanager
     def hold(self, waiting: int = 0) -> Iterator[int]:
-        """Wait for a slot; take more, up to ``MOST_FOR_ONE``, as far as nobody else waits for them."""
+        """Wait for a slot; take up to ``MOST_FOR_ONE`` where nobody else waits for them."""
         held = [self._first()]
         try:
             spare = min(MOST_FOR_ONE, self.count - waiting) - 1

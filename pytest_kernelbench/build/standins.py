@@ -1,9 +1,10 @@
 """Lean stand-ins for torch's umbrella headers, made from the installed torch's own text.
 
-``torch/extension.h`` reads some 290,000 lines, most of them for neural network modules, optimisers and two thousand
-operators. Kernels use a tensor class, a few factories and macros. Each stand-in bears the name of an umbrella and
-includes ``kernelbench/selected.h`` instead, which ``lean.py`` writes for each source from what its text names.
-The pieces are cut out of the installed headers, so that they say what this torch says.
+``torch/extension.h`` reads some 290,000 lines, most of them for neural network modules, optimisers
+and two thousand operators. Kernels use a tensor class, a few factories and macros. Each stand-in
+bears the name of an umbrella and includes ``kernelbench/selected.h`` instead, which ``lean.py``
+writes for each source from what its text names. The pieces are cut out of the installed headers, so
+that they say what this torch says.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pytest_kernelbench.build.store import write_once
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FORMAT = 2
+FORMAT = 3
 FACTORIES_FILE = "factories.json"
 INCLUDE = "include"
 _UMBRELLAS = (
@@ -28,7 +29,8 @@ _UMBRELLAS = (
 )  # fmt: skip
 _API = Path("torch/csrc/api/include/torch")
 _FACTORIES = Path("torch/csrc/autograd/generated/variable_factories.h")
-# Headers that others include for old times' sake; whole where ``KERNELBENCH_WHOLE`` says that they are used.
+# Headers that others include for old times' sake; whole where ``KERNELBENCH_WHOLE`` says that they
+# are used.
 _GATES = {
     "ATen/Context.h": "#include <c10/core/Allocator.h>",
     "ATen/TensorUtils.h": "",
@@ -41,7 +43,7 @@ _CUDA_ERRORS = """#include <c10/cuda/CUDAException.h>
 
 
 def write_standins(folder: Path, torch_include: Path) -> bool:
-    """Write the stand-ins below ``folder``; False where this torch's headers are cut differently."""
+    """Write the stand-ins; False where this torch's headers are laid out differently."""
     try:
         files = dict(_standins(torch_include))
         factories = dict(_factories((torch_include / _FACTORIES).read_text(encoding="utf-8")))

@@ -1,4 +1,4 @@
-"""The cache on disk: one folder for each built solution, named by everything that made it what it is.
+"""The cache on disk: a folder for each built solution, named by all that made it what it is.
 
 entries/<key>/      manifest.json, calls/NN-*/NAME.so, build.log, entry.json; never written again
 inputs/<base>.json  names of the files beside a solution that its build read
@@ -100,14 +100,17 @@ class Store:
         return entry
 
     def begin(self) -> Path:
-        """A new work folder, named after this process so that it can be swept if it is left behind."""
+        """A new work folder, named after this process so that it can be swept later."""
         with disk_errors(self._work):
             return Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=self._work))
 
     def adopt(
         self, work: Path, base: str, solution: Path, inputs: tuple[str, ...], entry: Entry
     ) -> str:
-        """Move a finished work folder into the cache; returns its key. The lock of ``base`` is held."""
+        """Move a finished work folder into the cache and return its key.
+
+        The lock of ``base`` is held.
+        """
         with disk_errors(self.root):
             known = {*self._input_names(base), *inputs[:_MOST_INPUTS]}
             if known:
@@ -177,7 +180,7 @@ def write_once(path: Path, text: str, mode: int = 0o644) -> None:
 
 @contextlib.contextmanager
 def disk_errors(folder: Path) -> Iterator[None]:
-    """Turn a full or read-only disk into a ``MachineError`` that says which folder and what to do."""
+    """Turn a full or read-only disk into a ``MachineError`` that says what to do."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Which compiler, CUDA toolkit, ninja and torch would build here. Nothing is imported, torch least of all."""
+"""Which compiler, CUDA toolkit, ninja and torch would build here; torch is not imported."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ASK_TIMEOUT_S = 60.0
 
 @dataclass(frozen=True)
 class Toolchain:
-    """The tools, as absolute paths (empty where there is none), with everything that names their versions."""
+    """The tools as absolute paths (empty where there is none), and their versions."""
 
     cxx: str
     nvcc: str
@@ -75,7 +75,7 @@ class Toolchain:
         return tuple(name for name, path in tools if not path)
 
     def default_arch(self) -> str:
-        """What to compile for where no device says: the usual one, else the newest that nvcc knows."""
+        """What to compile for without a device: the usual one, else the newest nvcc knows."""
         wanted = f"{_USUAL_ARCH[0]}.{_USUAL_ARCH[1]}"
         if not self.arch_list or wanted in self.arch_list:
             return wanted
@@ -93,7 +93,7 @@ def search_path(env: Mapping[str, str]) -> str:
 
 
 def find_toolchain(env: Mapping[str, str]) -> Toolchain:
-    """Look around; costs a few calls of ``--version``. Raises ``MachineError`` where torch is missing."""
+    """Look around, at a few calls of ``--version``. Raises ``MachineError`` without torch."""
     path = search_path(env)
     cxx = shutil.which(env.get("CXX") or "c++", path=path) or shutil.which("g++", path=path) or ""
     nvcc = _find_nvcc(env, path)
@@ -135,7 +135,8 @@ def _cuda_home(env: Mapping[str, str], nvcc: str) -> str:
     home = env.get("CUDA_HOME") or env.get("CUDA_PATH")
     if home or not nvcc:
         return home or ""
-    # nvcc may be a script or a link far from its toolkit; nvcc itself knows where its own files are.
+    # nvcc may be a script or a link far from its toolkit; nvcc itself knows where its own files
+    # are.
     plan = _ask(nvcc, "--dryrun", "-x", "cu", "-c", os.devnull, "-o", os.devnull)
     top = re.search(r"^#\$ TOP=(.+)$", plan, re.MULTILINE)
     if top:
@@ -149,7 +150,7 @@ def _arch_list(nvcc: str) -> tuple[str, ...]:
 
 
 def _more_includes(cuda_home: str, torch_folder: str) -> tuple[str, ...]:
-    """torch's CUDA headers include those of cuSPARSE and cuSOLVER, which a small toolkit lacks."""
+    """Where torch's CUDA headers find those of cuSPARSE and others that a small toolkit lacks."""
     if not cuda_home or (Path(cuda_home) / "include" / "cusparse.h").exists():
         return ()
     packages = Path(torch_folder).parent / "nvidia"
@@ -166,7 +167,8 @@ def import_paths() -> list[str]:
 
 
 def _torch() -> tuple[str, str, str]:
-    # Not by sys.path as it is: pytest puts the folders of tests there, and a torch.py may lie beside them.
+    # Not by sys.path as it is: pytest puts the folders of tests there, and a torch.py may lie
+    # beside them.
     spec = PathFinder.find_spec("torch", import_paths()) or importlib.util.find_spec("torch")
     if spec is None or not spec.origin:
         message = f"torch is not installed for {sys.executable}: pip install torch"

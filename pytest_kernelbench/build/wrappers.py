@@ -1,7 +1,7 @@
-"""Our own ``c++`` and ``nvcc``: small scripts, first on the ``PATH`` of builds, that call the driver.
+"""Our own ``c++`` and ``nvcc``: scripts, first on the ``PATH`` of builds, that call the driver.
 
-torch calls its compilers by the names in ``CXX`` and ``PYTORCH_NVCC``. The names given there are bare, so that no
-folder with a space in it ever reaches a ninja file.
+torch calls its compilers by the names in ``CXX`` and ``PYTORCH_NVCC``. The names given there are
+bare, so that no folder with a space in it ever reaches a ninja file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _BOOT = (
 
 
 def prepare_wrappers(root: Path, tools: Toolchain) -> Path:
-    """Write the scripts for ``tools`` below ``root`` unless they are there; returns their folder."""
+    """Write the scripts for ``tools`` unless they are there; returns their folder."""
     package = str(Path(__file__).resolve().parents[2])
     lean = lean_folder(root, tools)
     with disk_errors(root):
