@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import traceback
 from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
 from pytest_kernelbench.catalog.pair import Pair
-from pytest_kernelbench.errors import (
-    BuildError,
-    KernelbenchError,
-    MissingNeedError,
-    ProblemError,
-)
+from pytest_kernelbench.endings import ended, ended_by
 from pytest_kernelbench.expectations import expect_judged
-from pytest_kernelbench.reporting import deliver, ended
+from pytest_kernelbench.reporting import deliver
 from pytest_kernelbench.state import PAIR, STATE
 from pytest_kernelbench.verdict import Status, Verdict
 
@@ -28,7 +22,6 @@ if TYPE_CHECKING:
     from pytest_kernelbench.settings import Settings
 
 _T = TypeVar("_T")
-_STATUS_OF = ((BuildError, Status.NOT_BUILT), (ProblemError, Status.BAD_PROBLEM))
 
 
 @pytest.fixture(scope="session")
@@ -115,24 +108,8 @@ def _ended_well(item: pytest.Item, step: Callable[[], _T]) -> _T:
     try:
         return step()
     except Exception as error:  # noqa: BLE001 - a bug of ours must not be held against the solution
-        reached = _verdict_on(error, item.stash[PAIR])
+        reached = ended_by(error, item.stash[PAIR])
     deliver(item, reached)
     expect_judged(reached)
     message = f"{reached.status} ends no item"
     raise AssertionError(message)
-
-
-def _verdict_on(error: Exception, pair: Pair) -> Verdict:
-    log = str(getattr(error, "log", None) or "")
-    if isinstance(error, MissingNeedError):
-        return ended(pair, Status.SKIPPED, str(error), log=log)
-    if isinstance(error, KernelbenchError):
-        status = next((s for kind, s in _STATUS_OF if isinstance(error, kind)), Status.NOT_JUDGED)
-        reason, _, detail = str(error).partition("\n")
-        return ended(pair, status, reason, detail=detail, log=log)
-    return ended(
-        pair,
-        Status.NOT_JUDGED,
-        f"the judge itself failed: {type(error).__name__}: {error}",
-        detail="".join(traceback.format_exception(error)),
-    )

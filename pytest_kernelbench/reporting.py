@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_kernelbench.endings import ended
 from pytest_kernelbench.state import PAIR, VERDICT
 from pytest_kernelbench.verdict import Status, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
-
-    from pytest_kernelbench.catalog.pair import Pair
 
 ATTRIBUTE = "kernelbench"
 """The attribute of a ``TestReport`` that holds ``Verdict.to_builtins()``.
@@ -26,21 +25,6 @@ def deliver(item: pytest.Item, verdict: Verdict) -> None:
     """Make ``verdict`` the item's, and give JUnit its properties."""
     item.stash[VERDICT] = verdict
     item.user_properties.extend(properties(verdict))
-
-
-def ended(pair: Pair, status: Status, *reasons: str, **more: Any) -> Verdict:  # noqa: ANN401
-    """A verdict on a pair that the judge never saw to its end."""
-    return Verdict(
-        level=pair.problem.level,
-        number=pair.problem.number,
-        problem=pair.problem.name,
-        entrant=pair.solution.entrant,
-        solution=str(pair.solution.path),
-        sample=pair.solution.sample,
-        status=status,
-        reasons=reasons,
-        **more,
-    )
 
 
 def properties(verdict: Verdict) -> Iterator[tuple[str, object]]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_kernelbench.reporting import ATTRIBUTE, ended
+from pytest_kernelbench.endings import ended
+from pytest_kernelbench.reporting import ATTRIBUTE
 from pytest_kernelbench.state import STATE
 from pytest_kernelbench.verdict import Status
 

@@ -1,0 +1,46 @@
+"""Verdicts on pairs that the judge never saw to their end, whoever asked for them."""
+
+from __future__ import annotations
+
+import traceback
+from typing import TYPE_CHECKING, Any
+
+from pytest_kernelbench.errors import BuildError, KernelbenchError, MissingNeedError, ProblemError
+from pytest_kernelbench.verdict import Status, Verdict
+
+if TYPE_CHECKING:
+    from pytest_kernelbench.catalog.pair import Pair
+
+_STATUS_OF = ((BuildError, Status.NOT_BUILT), (ProblemError, Status.BAD_PROBLEM))
+
+
+def ended(pair: Pair, status: Status, *reasons: str, **more: Any) -> Verdict:  # noqa: ANN401
+    """A verdict on a pair, from what is known of it without a judge."""
+    return Verdict(
+        level=pair.problem.level,
+        number=pair.problem.number,
+        problem=pair.problem.name,
+        entrant=pair.solution.entrant,
+        solution=str(pair.solution.path),
+        sample=pair.solution.sample,
+        status=status,
+        reasons=reasons,
+        **more,
+    )
+
+
+def ended_by(error: Exception, pair: Pair) -> Verdict:
+    """What an exception of the engine says of a pair; a bug of ours is not held against anyone."""
+    log = str(getattr(error, "log", None) or "")
+    if isinstance(error, MissingNeedError):
+        return ended(pair, Status.SKIPPED, str(error), log=log)
+    if isinstance(error, KernelbenchError):
+        status = next((s for kind, s in _STATUS_OF if isinstance(error, kind)), Status.NOT_JUDGED)
+        reason, _, detail = str(error).partition("\n")
+        return ended(pair, status, reason, detail=detail, log=log)
+    return ended(
+        pair,
+        Status.NOT_JUDGED,
+        f"the judge itself failed: {type(error).__name__}: {error}",
+        detail="".join(traceback.format_exception(error)),
+    )
