@@ -96,27 +96,32 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _register_parts(config: pytest.Config, state: State) -> None:
-    from pytest_kernelbench import collection, fixtures, reporting, workers
+    """What every run needs; ``collection`` registers the rest when it meets the first solution."""
+    from pytest_kernelbench import collection, reporting
 
     register = config.pluginmanager.register
     register(collection, "kernelbench-collection")
-    register(fixtures, "kernelbench-fixtures")
     register(reporting, "kernelbench-reporting")
-    if config.pluginmanager.hasplugin("benchmark"):
+    distributes = hasattr(config, "workerinput") or config.getoption("dist", "no") != "no"
+    if distributes and config.pluginmanager.hasplugin("benchmark") and state.runs_solutions(config):
         from pytest_kernelbench import benchmarks
 
-        register(benchmarks, "kernelbench-benchmarks")
-        if benchmarks.distributes(config) and state.runs_solutions(config):
-            benchmarks.disable_fixture(config)
-    else:
-        register(fixtures.WithoutBenchmark(), "kernelbench-benchmarks")
-    if hasattr(config, "workerinput"):
-        return
+        benchmarks.disable_fixture(config)
+    if not hasattr(config, "workerinput"):
+        _register_reporters(config, state, distributes=distributes)
+
+
+def _register_reporters(config: pytest.Config, state: State, *, distributes: bool) -> None:
+    """What only the process that reports needs."""
     from pytest_kernelbench.scoreboard import Scoreboard
 
+    register = config.pluginmanager.register
     register(Scoreboard(config), "kernelbench-scoreboard")
-    if config.pluginmanager.hasplugin("xdist"):
+    if distributes:
+        from pytest_kernelbench import benchmarks, workers
+
         register(workers.Foreman(config), "kernelbench-foreman")
+        register(benchmarks.Relay(config), "kernelbench-relay")
     if state.settings.json is not None:
         from pytest_kernelbench.reports.records import RecordWriter
 

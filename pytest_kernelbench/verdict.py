@@ -71,6 +71,11 @@ class Measurement:
     """The solution's own device events around ``forward``: evidence, never the score."""
     floor_us: float | None = None
     """No kernel can be faster than this on this device."""
+    percent_of_roof: float | None = None
+    """The solution's share of the rate at which this device could do the reference's work."""
+    clock_mhz: int | None = None
+    """SM clock after the last turn, as the driver says."""
+    temperature_c: int | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -106,6 +111,8 @@ class Verdict:
     judge_s: float = 0.0
     log: str = ""
     """File with the whole output of build or contender, if one was kept."""
+    control: Measurement | None = None
+    """The reference against itself, measured once a session and device; rides on the first verdict."""
     kernels: dict[str, float] = field(default_factory=dict)
     """Share of device (or operator) time by kernel name."""
     schema: int = SCHEMA_VERSION

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 ORACLE = "pytest_kernelbench.judge.oracle:main"
 _ORACLE_TIMEOUT_S = 600.0
+EAGER = "eager"
+CONTENDER_SLOT = 1
+_FIRST_BASELINE_SLOT = 2
 _KEPT_BYTES = 8 << 30
 """Device memory for the outputs of a batch, which are kept until some are revealed."""
 Answer = TypeVar("Answer", bound=wire.Message)
@@ -43,6 +46,7 @@ class Bench:
         self.problem = problem
         self.settings = settings
         self.device = device.torch_name
+        self.uuid = device.uuid
         self.size = size
         self.gpu = device.is_gpu
         self.cubin = protocol_cubin(device.capability) if device.capability else b""
@@ -61,8 +65,10 @@ class Bench:
             questions.FromOracle,
             limit_bytes=256 << 20,
         )
-        self.baseline: Runner | None = None
-        self._station: Station | None = None
+        self._baselines: dict[str, Runner] = {}
+        self._stations: dict[str, Station] = {}
+        self.profiled: wire.Profiled | None = None
+        """What the reference runs, once somebody has asked."""
         self._rounds = 0
         try:
             self.prepared, self.state_fd = self._prepare()
@@ -115,13 +121,18 @@ class Bench:
         """Device memory for what a batch keeps, on either side: a share of what was free, and bounded."""
         return min(_KEPT_BYTES, self.prepared.free_bytes // 8)
 
+    def pids(self, contender: Runner) -> list[int]:
+        """The processes of this bench."""
+        runners = [contender, *self._baselines.values()]
+        return [self._oracle.pid, *(runner.child.pid for runner in runners)]
+
     def next_round(self) -> int:
         """A number no round had before."""
         self._rounds += 1
         return self._rounds
 
     def start_runner(
-        self, source: Path, entry: str, *, trusted: bool, extension: str = "", readable: tuple[str, ...] = ()
+        self, source: Path, entry: str, *, trusted: bool, extension: str = "", readable: tuple[str, ...] = (), prepare: str = ""
     ) -> Runner:
         """Start a runner and construct the model in it. The same walls and orders for both kinds."""
         scratch = Path(tempfile.mkdtemp(prefix="runner-", dir=self.folder))
@@ -157,6 +168,7 @@ class Bench:
             tf32=self.settings.tf32,
             threads=self.threads,
             trusted=trusted,
+            prepare=prepare,
         )
         try:
             ready = runner.ask(order, wire.Ready, doing="while it was imported and constructed")
@@ -176,24 +188,29 @@ class Bench:
             names = ", ".join(adopted.copied[:5]) + (", ..." if len(adopted.copied) > 5 else "")
             runner.notes = (f"parameters copied from the reference by name: {names}",)
 
-    def start_baseline(self) -> Runner:
+    def start_baseline(self, name: str = EAGER) -> Runner:
         """The problem's own model in a runner like the contender's; started once."""
-        if self.baseline is None:
-            self.baseline = self.start_runner(self.problem.path, "Model", trusted=True)
-        return self.baseline
+        if name not in self._baselines:
+            prepare = dict(self.settings.baseline_prepare).get(name, "")
+            self._baselines[name] = self.start_runner(
+                self.problem.path, "Model", trusted=True, prepare=prepare
+            )
+        return self._baselines[name]
 
-    def start_station(self, flush_bytes: int) -> Station:
-        """The baseline on the device; set up once."""
-        if self._station is None:
-            self._station = Station(self, self.start_baseline(), 0, self.cubin, flush_bytes)
-        return self._station
+    def start_station(self, flush_bytes: int, name: str = EAGER) -> Station:
+        """A baseline on the device; set up once."""
+        if name not in self._stations:
+            slot = _FIRST_BASELINE_SLOT + len(self._stations)
+            runner = self.start_baseline(name)
+            self._stations[name] = Station(self, runner, slot, self.cubin, flush_bytes)
+        return self._stations[name]
 
     def close(self) -> None:
         """End the processes and remove their folders."""
-        if self._station is not None:
-            self._station.close()
-        if self.baseline is not None:
-            self.baseline.close()
+        for station in self._stations.values():
+            station.close()
+        for baseline in self._baselines.values():
+            baseline.close()
         self._oracle.kill()
         if hasattr(self, "state_fd"):
             os.close(self.state_fd)

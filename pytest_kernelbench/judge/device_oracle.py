@@ -15,6 +15,7 @@ from pytest_kernelbench.judge.inside import driver, forms, generator
 from pytest_kernelbench.judge.inside.dense import is_dense
 from pytest_kernelbench.judge.inside.memory import dtype
 from pytest_kernelbench.judge.quick import QuickLook
+from pytest_kernelbench.judge.rates import bandwidth, matrix_rates
 from pytest_kernelbench.judge.spans import contiguous_spans
 from pytest_kernelbench.judge.variation import PICK, mode_of
 from pytest_kernelbench.verdict import Status
@@ -56,6 +57,7 @@ class DeviceOracle:
             questions.Check: self.check,
             questions.Conclude: self.conclude,
             questions.Forget: self.forget,
+            questions.MeasureRates: self.measure_rates,
         }
         return handlers[type(question)]
 
@@ -144,6 +146,11 @@ class DeviceOracle:
                 break
         self.expected, self.got = None, []
         return questions.Concluded(digested, found), ()
+
+    def measure_rates(self, _: questions.MeasureRates, __: tuple[int, ...]) -> Answer:
+        """What this device can do at its best, measured rather than read off a data sheet."""
+        self.forget(questions.Forget(), ())
+        return questions.Rates(bandwidth(self.device), matrix_rates(self.device)), ()
 
     def forget(self, _: questions.Forget, __: tuple[int, ...]) -> Answer:
         """Free what can be made again."""

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import random
 import secrets
+from contextlib import ExitStack
 from statistics import median
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.judge import questions, wire
+from pytest_kernelbench.judge.bench import CONTENDER_SLOT
 from pytest_kernelbench.judge.checks import form_fault
 from pytest_kernelbench.judge.families import PLAIN
 from pytest_kernelbench.judge.rejection import Rejected
 from pytest_kernelbench.judge.station import Batch, Station, pieces
+from pytest_kernelbench.timing.device_state import Snapshot, foreign_processes, monitor, throttled
 from pytest_kernelbench.timing.schedule import BatchBounds, plan_batch
 from pytest_kernelbench.verdict import Status
 
@@ -36,9 +39,13 @@ class DeviceTrial:
     def __init__(self, bench: Bench, contender: Runner) -> None:
         self.bench = bench
         self.prepared = bench.prepared
-        flush_bytes = max(_LEAST_FLUSH_BYTES, 2 * bench.prepared.l2_bytes)
-        self.contender = Station(bench, contender, 1, bench.cubin, flush_bytes)
-        self.baseline = bench.start_station(flush_bytes)
+        self._flush_bytes = max(_LEAST_FLUSH_BYTES, 2 * bench.prepared.l2_bytes)
+        self.contender = Station(bench, contender, CONTENDER_SLOT, bench.cubin, self._flush_bytes)
+        self.baseline: Station
+        self._closing = ExitStack()
+        self._monitor = self._closing.enter_context(monitor(bench.uuid))
+        self.spoiled: tuple[str, ...] = ()
+        self.state: Snapshot | None = None
         self.calls = 1
         self._copy = tuple("copy" for _ in self.prepared.inputs)
         self._bases: tuple[int, ...] = ()
@@ -57,14 +64,15 @@ class DeviceTrial:
         self._check_call(self.contender, batch, 0, number)
         return True
 
-    def outline(self) -> None:
+    def against(self, baseline: str) -> None:
         """Choose the length of a batch from the baseline alone; give both sides the same base inputs."""
+        self.baseline = self.bench.start_station(self._flush_bytes, baseline)
         self.baseline.runner.ask(wire.Outline(self.prepared.outputs), wire.Done)
         self._bases = tuple(self._draw_plain() for _ in range(self._variants()))
         self.contender.load(self._bases, self.prepared.modes)
         self.baseline.load(self._bases, self.prepared.modes)
         self.bench.ask(questions.Forget(), wire.Done)
-        self.baseline.run(2)  # the first calls load what is loaded lazily
+        self.baseline.run(2)  # the first calls load (or compile) what is loaded lazily
         few = 4
         null_us = self.baseline.run(few, null=True).time_us / few
         net_us = max(self.baseline.run(few).time_us / few - null_us, 1.0)
@@ -76,14 +84,27 @@ class DeviceTrial:
         )
         self.calls = plan_batch(net_us, null_us, out_bytes + self.prepared.inputs_bytes, bounds).calls
 
+    def profile(self, *, reference: bool) -> wire.Profiled:
+        """One more forward of the reference or of the solution, untimed, for what it runs."""
+        station = self.bench.start_station(self._flush_bytes) if reference else self.contender
+        station.load((self._draw_plain(),), self._copy)
+        self.bench.ask(questions.Forget(), wire.Done)
+        rng = secrets.randbits(48) if self.prepared.draws_random else None
+        order = wire.Profile(rng=rng)
+        return station.runner.ask(order, wire.Profiled, doing="under the profiler")
+
     def pair(self, *, contender_first: bool) -> tuple[float, float]:
         """``(baseline_us, contender_us)`` per call of a batch each; calls chosen afterwards are revealed and checked."""
+        before = self._snapshot()
         if contender_first:
             ours = self._contend()
             theirs = self._hold()
         else:
             theirs = self._hold()
             ours = self._contend()
+        after = self._snapshot()
+        self.state = after or self.state
+        self.spoiled = throttled(before, after) if before and after else ()
         self._verify(ours)
         return theirs.time_us / self.calls, ours.time_us / self.calls
 
@@ -102,8 +123,24 @@ class DeviceTrial:
         self._verify(batch)
         return median(batch.form.events_us) if batch.form.events_us else None
 
+    def remarks(self) -> list[str]:
+        """What a reader should know beside the time."""
+        if self.contender.queues:
+            return []
+        return ["forward() waits for the device: what the host does is part of its time"]
+
+    def neighbours(self) -> int:
+        """How many processes that are not the judge's are on the device."""
+        if self.state is None:
+            return 0
+        return len(foreign_processes(self.state, self.bench.pids(self.contender.runner)))
+
+    def _snapshot(self) -> Snapshot | None:
+        return self._monitor.snapshot() if self._monitor is not None else None
+
     def close(self) -> None:
         """Give back what was shared with the contender."""
+        self._closing.close()
         self.contender.close()
 
     def _contend(self) -> Batch:
@@ -160,7 +197,7 @@ class DeviceTrial:
         for tensor, span in enumerate(self.prepared.inputs):
             for offset, size in pieces(span.size_bytes):
                 self.contender.reveal(-1, tensor, offset, size)
-                same = questions.Same(1, number, tensor, offset, size)
+                same = questions.Same(CONTENDER_SLOT, number, tensor, offset, size)
                 found = self.bench.ask(same, questions.Compared)
                 if found.status:
                     raise Rejected(Status(found.status), found.reason)

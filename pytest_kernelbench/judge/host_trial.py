@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 import time
+from contextlib import contextmanager
+from statistics import median
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.judge import questions, wire
@@ -18,12 +20,17 @@ from pytest_kernelbench.timing.paired import CPU_LEAST_OF_NULL
 from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pytest_kernelbench.judge.bench import Bench
     from pytest_kernelbench.judge.runners import Runner
 
 _SLACK = 4
 """A view of a buffer up to this many times the output's size is read whole."""
 _LATE_S = 0.3
+_SHORT_US = 20_000
+_CALLS_OF_SHORT = 5
+"""A turn of short calls is the median of several: one interrupt then decides nothing."""
 
 
 class Round:
@@ -53,6 +60,9 @@ class HostTrial:
     def __init__(self, bench: Bench, contender: Runner) -> None:
         self.bench = bench
         self.contender = contender
+        self.baseline: Runner
+        short = bench.prepared.forward_us < _SHORT_US
+        self.calls = _CALLS_OF_SHORT if short else 1
         self.outputs = bench.prepared.outputs
         self._slots = []
         offset = 0
@@ -77,44 +87,87 @@ class HostTrial:
         return True
 
     def pair(self, *, contender_first: bool) -> tuple[float, float]:
-        """``(baseline_us, contender_us)``: both on the same inputs, never seen before; the answer is compared."""
-        current = Round(self.bench, PLAIN)
-        baseline = self.bench.start_baseline()
-        times: dict[bool, float] = {}
+        """``(baseline_us, contender_us)``: medians of a turn's calls, both sides on the same inputs, never seen before;
+        each answer of the contender is compared."""
+        turn = [Round(self.bench, PLAIN) for _ in range(self.calls)]
         try:
-            for trusted in (False, True) if contender_first else (True, False):
-                if trusted:
-                    self.contender.child.stop()
-                    _, times[True] = self._timed(baseline, current)
-                    self.contender.child.resume()
-                else:
-                    returned, times[False] = self._timed(self.contender, current)
-                    self._compare(current, returned)
+            if contender_first:
+                ours = self._contend(turn)
+                theirs = self._hold(turn)
+            else:
+                theirs = self._hold(turn)
+                ours = self._contend(turn)
         finally:
-            current.close()
-        return times[True], times[False]
+            for current in turn:
+                current.close()
+        return theirs, ours
 
     def null(self) -> tuple[float, float]:
-        """What the protocol itself costs either side, in microseconds: a call that returns memory made before."""
+        """What the protocol itself costs either side, in microseconds: calls that return memory made before."""
         current = Round(self.bench, PLAIN)
         try:
-            self.contender.child.stop()
-            _, elapsed_us = self._timed(self.bench.start_baseline(), current, null=True)
-            return elapsed_us, elapsed_us
+            with self._alone(self.baseline, self.contender):
+                times = [self._timed(self.baseline, current, null=True)[1] for _ in range(self.calls)]
         finally:
-            self.contender.child.resume()
             current.close()
+        return median(times), median(times)
 
-    calls = 1
+    def _hold(self, turn: list[Round]) -> float:
+        with self._alone(self.baseline, self.contender):
+            return median(self._timed(self.baseline, current)[1] for current in turn)
+
+    def _contend(self, turn: list[Round]) -> float:
+        times = []
+        with self._alone(self.contender, self.baseline):
+            for current in turn:
+                returned, elapsed_us = self._timed(self.contender, current)
+                times.append(elapsed_us)
+                self._compare(current, returned)
+        return median(times)
+
+    @staticmethod
+    @contextmanager
+    def _alone(active: Runner, idle: Runner) -> Iterator[None]:
+        """Have one side frozen while the other is timed; the same for both, so that neither is at an advantage."""
+        idle.child.stop()
+        active.child.resume()
+        try:
+            yield
+        finally:
+            idle.child.resume()
+
     least_of_null = CPU_LEAST_OF_NULL
 
     def evidence(self) -> None:
         """There are no device events on a CPU."""
 
-    def outline(self) -> None:
-        """Tell the baseline what its null calls return."""
+    spoiled: tuple[str, ...] = ()
+    state = None
+
+    def remarks(self) -> list[str]:
+        """Nothing to say beside the time."""
+        return []
+
+    def neighbours(self) -> int:
+        """Other processes on a CPU are no news."""
+        return 0
+
+    def against(self, baseline: str) -> None:
+        """Time against this baseline; tell it what its null calls return."""
+        self.baseline = self.bench.start_baseline(baseline)
         order = wire.Outline(self.outputs)
-        self.bench.start_baseline().ask(order, wire.Done, doing="while null calls were prepared")
+        self.baseline.ask(order, wire.Done, doing="while null calls were prepared")
+
+    def profile(self, *, reference: bool) -> wire.Profiled:
+        """One more forward of the reference or of the solution, untimed, for what it runs."""
+        runner = self.bench.start_baseline() if reference else self.contender
+        current = Round(self.bench, PLAIN)
+        try:
+            call = current.call()
+            order = wire.Profile(call.pickled_layout, call.spans, call.size_bytes, call.rng)
+            return runner.ask(order, wire.Profiled, (current.fd,), "under the profiler")
+        finally:
+            current.close()
 
     def close(self) -> None:
         """Give the memory back."""

@@ -112,7 +112,7 @@ class Oracle:
         modes = tuple(mode_of(tensor) for tensor in inputs)
         mutates = reference.mutates(reference.inputs(order.seed + 1, families.PLAIN), rng)
         forward_us = reference.forward_us(arguments, rng)
-        launches = reference.launches(arguments, rng)
+        launches, flops = reference.launches(arguments, rng), reference.flops(arguments, rng)
         reference.restore()
         del arguments, inputs, outputs
         l2_bytes, free_bytes = device_memory(reference.device)
@@ -148,6 +148,7 @@ class Oracle:
             launches=launches,
             native=reference.program.is_native,
             notes=notes,
+            flops=flops,
             l2_bytes=l2_bytes,
             free_bytes=free_bytes,
         )

@@ -48,6 +48,8 @@ class Prepared(Message, frozen=True):
     """About how many operators one forward of the reference runs."""
     native: bool
     notes: tuple[str, ...]
+    flops: float
+    """Of one forward: matrix products, convolutions and attention, as torch's own counter has them."""
     l2_bytes: int
     """The device's last cache (0 on a CPU)."""
     free_bytes: int
@@ -167,11 +169,23 @@ class Concluded(Message, frozen=True):
     found: Compared
 
 
+class MeasureRates(Message, frozen=True):
+    """Measure the device's memory bandwidth and matrix rates (about a second); answered by ``Rates``."""
+
+
+class Rates(Message, frozen=True):
+    """The best of several trials each."""
+
+    bandwidth_bytes_per_s: float
+    flops_per_s: dict[str, float]
+
+
 class Forget(Message, frozen=True):
     """Leave the device's memory to others; answered by ``Done``."""
 
 
 ToOracle = (
     Prepare | Draw | Compare | Share | Fill | Same | Varied | Expect | Check | Conclude | Forget | Attach
+    | MeasureRates
 )
-FromOracle = Prepared | Refused | Drawn | Compared | Shared | Concluded | Done
+FromOracle = Prepared | Refused | Drawn | Compared | Shared | Concluded | Rates | Done

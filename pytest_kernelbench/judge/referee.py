@@ -11,9 +11,14 @@ from pytest_kernelbench.judge.bench import Bench
 from pytest_kernelbench.judge.families import PLAIN
 from pytest_kernelbench.judge.device_trial import DeviceTrial
 from pytest_kernelbench.judge.host_trial import HostTrial
+from pytest_kernelbench.judge.kernels import Finding
+from pytest_kernelbench.judge.profiles import kernels_that_ran
 from pytest_kernelbench.judge.race import race
 from pytest_kernelbench.judge.rejection import Rejected
+from pytest_kernelbench.judge.roofline import roof_of, work_of
 from pytest_kernelbench.sandbox.client import ForkServer
+from pytest_kernelbench.timing.floor import Floor, floor
+from pytest_kernelbench.timing.roof import Roof
 from pytest_kernelbench.verdict import Measurement, Status, Verdict
 
 if TYPE_CHECKING:
@@ -40,6 +45,8 @@ class Progress:
     rounds: int = 0
     notes: list[str] = field(default_factory=list)
     measurements: tuple[Measurement, ...] = ()
+    control: Measurement | None = None
+    ran: Finding = field(default_factory=lambda: Finding({}))
     walls: tuple[str, ...] = ()
     missing_walls: tuple[str, ...] = ()
 
@@ -52,6 +59,8 @@ class Referee:
         self.device = device
         self._server: ForkServer | None = None
         self._bench: Bench | None = None
+        self._roof: Roof | None = None
+        self._controlled = False
 
     @property
     def size(self) -> str:
@@ -75,6 +84,8 @@ class Referee:
             measured = progress.measurements
             fast = bool(measured) and measured[0].low > self.settings.threshold
             status = Status.FAST if fast else Status.RIGHT
+            if not progress.ran.is_kernel:
+                status, reasons = Status.NOT_A_KERNEL, (progress.ran.accusation,)
         except Rejected as rejected:
             status, reasons, detail = rejected.status, (rejected.reason,), rejected.detail
             progress.notes.extend(rejected.notes)
@@ -96,6 +107,7 @@ class Referee:
             detail=detail,
             notes=tuple(progress.notes),
             measurements=progress.measurements,
+            control=progress.control,
             rounds=progress.rounds,
             device=self.device.name,
             device_uuid=self.device.uuid,
@@ -106,11 +118,13 @@ class Referee:
             build_cached=extension.cached,
             judge_s=time.monotonic() - start,
             log=str(extension.log),
+            kernels=progress.ran.shares,
         )
 
     def _judge(self, pair: Pair, extension: Extension, progress: Progress) -> None:
         bench = self._bench_for(pair)
         progress.notes.extend(bench.prepared.notes)
+        progress.control = self._control(bench)
         contender = bench.start_runner(
             pair.solution.path,
             pair.solution.entry,
@@ -125,11 +139,40 @@ class Referee:
             try:
                 self._agree(trial, bench, progress)
                 if not self.settings.correctness_only:
-                    progress.measurements = (race(trial, self.settings),)
+                    floor = self._floor(bench)
+                    progress.measurements = tuple(
+                        race(trial, self.settings, name, floor) for name in self.settings.baselines
+                    )
+                progress.ran = kernels_that_ran(trial, bench, contender)
+                if progress.ran.note:
+                    progress.notes.append(progress.ran.note)
             finally:
                 trial.close()
         finally:
             contender.close()
+
+    def _control(self, bench: Bench) -> Measurement | None:
+        """The reference against itself, by the same way as any solution: once a session."""
+        if self._controlled or self.settings.correctness_only:
+            return None
+        self._controlled = True
+        twin = bench.start_runner(bench.problem.path, "Model", trusted=True)
+        try:
+            trial = self._trial(bench, twin)
+            try:
+                return race(trial, self.settings, self.settings.baselines[0])
+            finally:
+                trial.close()
+        finally:
+            twin.close()
+
+    def _floor(self, bench: Bench) -> Floor | None:
+        """What no kernel can beat on this device; None on a CPU, whose caches hold whole problems."""
+        if not self.device.is_gpu:
+            return None
+        if self._roof is None:
+            self._roof = roof_of(bench, self.device, self.settings.cache_dir)
+        return floor(work_of(bench.prepared, self.settings.dtype), self._roof)
 
     def _trial(self, bench: Bench, contender: Runner) -> HostTrial | DeviceTrial:
         return (DeviceTrial if self.device.is_gpu else HostTrial)(bench, contender)

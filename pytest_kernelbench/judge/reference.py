@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode  # no public way to count operators
+from torch.utils.flop_counter import FlopCounterMode
 
 from pytest_kernelbench.errors import ProblemError
 from pytest_kernelbench.judge import families
@@ -115,6 +116,12 @@ class Reference:
         with _Counter() as counter:
             self.forward(arguments, rng)
         return counter.count
+
+    def flops(self, arguments: list[Any], rng: int | None) -> float:
+        """Floating-point operations of one forward, by torch's own counter."""
+        with FlopCounterMode(display=False) as counter:
+            self.forward(arguments, rng)
+        return float(counter.get_total_flops())
 
     def restore(self) -> None:
         """Construct the model anew: forwards of the planning phase may have moved its buffers."""

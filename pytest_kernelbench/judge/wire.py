@@ -66,6 +66,8 @@ class Construct(Message, frozen=True):
     threads: int
     trusted: bool
     """Whether ``source`` is the problem's own file: then failures speak of the problem."""
+    prepare: str = ""
+    """``module:function`` that turns the model into what is called (baselines: ``torch:compile``)."""
 
 
 class Adopt(Message, frozen=True):
@@ -92,6 +94,18 @@ class Outline(Message, frozen=True):
     """Shapes and dtypes that a null call returns; answered by ``Done``."""
 
     leaves: tuple[Span, ...]
+
+
+class Profile(Message, frozen=True):
+    """Call ``forward`` under a profiler, untimed; answered by ``Profiled``.
+
+    On the CPU the inputs come as for ``Call``; on a device the runner makes them of its base inputs.
+    """
+
+    pickled_layout: bytes = b""
+    spans: tuple[Span, ...] = ()
+    size_bytes: int = 0
+    rng: int | None = None
 
 
 # --- runner to referee ----------------------------------------------------------------------------------------
@@ -148,7 +162,37 @@ class Batched(Message, frozen=True):
     events_us: tuple[float, ...]
 
 
-FromRunner = Ready | Adopted | Returned | Done | Failed | Batched
+class Ran(Message, frozen=True):
+    """What one forward spent on one kind of work, all its occurrences summed."""
+
+    kind: str
+    """``kernel`` (on the device), or on the host: ``operator``, ``compiled`` (by torch.compile),
+    ``call`` (of the solution's compiled code), ``triton`` (a kernel under Triton's interpreter)."""
+    name: str
+    within: str
+    """The operator that launched a kernel, or empty."""
+    time_us: float
+    """Its own time, without that of what it called."""
+
+
+class Profiled(Message, frozen=True):
+    """Where one forward's time went, as the runner's own profiler tells it: evidence for a flag, never for a score."""
+
+    rows: tuple[Ran, ...]
+    wall_us: float
+    outside_us: float
+    """Time of the calling thread in none of the host's rows, and not waiting for operators of other threads."""
+    own_code: tuple[str, ...]
+    """Compiled code in the process that neither torch nor Python nor an installed package brought."""
+    converts: bool
+    """Tensors were handed to NumPy or taken from it."""
+    start_us: float
+    """What starting the profiler took."""
+    note: str = ""
+    """Why there is nothing above, if so."""
+
+
+FromRunner = Ready | Adopted | Returned | Done | Failed | Batched | Profiled
 """All that a contender can say."""
 
 
@@ -213,5 +257,16 @@ class Reveal(Message, frozen=True):
 
 
 ToRunner = (
-    Construct | Adopt | Call | Outline | Attach | Arena | Base | Piece | Release | Batch | Reveal
+    Construct
+    | Adopt
+    | Call
+    | Outline
+    | Profile
+    | Attach
+    | Arena
+    | Base
+    | Piece
+    | Release
+    | Batch
+    | Reveal
 )

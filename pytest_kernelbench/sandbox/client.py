@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from pytest_kernelbench.errors import SandboxError
+from pytest_kernelbench.errors import Restless, SandboxError
 from pytest_kernelbench.sandbox.channel import Channel
 from pytest_kernelbench.sandbox.plan import Born, FromServer, Plan
 
@@ -31,7 +31,11 @@ _PASSED_ON = (
     "PYTORCH_", "THUNDERKITTENS_ROOT", "CUTLASS_",
 )  # fmt: skip
 _START_TIMEOUT_S = 120.0
+_KILL_PATIENCE_S = 10.0
+_KILL_PAUSE_S = 0.005
 _STATUS = struct.Struct("<i")
+_QUIET_LOOKS = 2
+"""One look at all processes is not enough: one seen last may have woken one seen first."""
 _BOOT = (
     "import sys, json; paths, fd, preload = json.loads(sys.argv[1]);"
     "sys.path[:0] = [p for p in paths[0] if p not in sys.path];"
@@ -186,39 +190,47 @@ class Child:
                 time.sleep(0.001)
         return self._status
 
-    def processes(self) -> list[psutil.Process]:
-        """Everything alive below (and with) its init."""
-        try:
-            init = psutil.Process(self.init_pid)
-            return [init, *init.children(recursive=True)]
-        except psutil.NoSuchProcess:
-            return []
+    def processes(self) -> list[int]:
+        """The pids of everything alive below (and with) its init."""
+        return [self.init_pid, *descendants(self.init_pid)] if alive(self.init_pid) else []
 
-    def stop(self) -> None:
-        """Freeze it and all its descendants (SIGSTOP)."""
-        self._signal_below(signal.SIGSTOP)
+    def stop(self, patience_s: float = 1.0) -> None:
+        """Freeze it and all its descendants (SIGSTOP). Raises ``Restless`` if some keep waking each other."""
+        deadline = time.monotonic() + patience_s
+        quiet = 0
+        while quiet < _QUIET_LOOKS:
+            awake = [process for process in self._below() if not _frozen(process)]
+            quiet = 0 if awake else quiet + 1
+            for process in awake:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.send_signal(signal.SIGSTOP)
+            if awake and time.monotonic() > deadline:
+                raise Restless(f"{len(awake)} processes do not stand still when they are stopped")
 
     def resume(self) -> None:
         """Let it and all its descendants go on (SIGCONT)."""
-        self._signal_below(signal.SIGCONT)
+        for process in self._below():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.send_signal(signal.SIGCONT)
 
     def kill(self) -> None:
         """End it with all its descendants, and wait until they are gone."""
-        for _ in range(50):
-            alive = [process for process in self.processes() if process.is_running()]
-            if not alive:
-                break
-            for process in reversed(alive):
-                with contextlib.suppress(psutil.NoSuchProcess):
-                    process.kill()
-            psutil.wait_procs(alive, timeout=0.2)
+        deadline = time.monotonic() + _KILL_PATIENCE_S
+        while (pids := self.processes()) and time.monotonic() < deadline:
+            for pid in reversed(pids):
+                _signal(pid, signal.SIGKILL)
+            time.sleep(_KILL_PAUSE_S)
         self.channel.close()
         with contextlib.suppress(OSError):
             os.close(self._status_fd)
         self._log.close()
 
-    def _signal_below(self, number: int) -> None:
-        for process in self.processes():
-            if process.pid != self.init_pid:
-                with contextlib.suppress(psutil.NoSuchProcess):
-                    process.send_signal(number)
+    def _below(self) -> list[psutil.Process]:
+        return [process for process in self.processes() if process.pid != self.init_pid]
+
+
+def _frozen(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE))
+    except psutil.NoSuchProcess:
+        return True

@@ -166,7 +166,7 @@ def _child(plan: Plan, raised: walls.Walls, sock_fd: int, log_fd: int, report_fd
         environment = walls.own_environment(plan)
         os.environ.clear()
         os.environ.update(environment)
-        os.chdir(plan.scratch)
+        os.chdir(os.path.join(plan.scratch, walls.WORK_FOLDER))
         if plan.untrusted:
             walls.raise_inner(raised, plan)
         else:

@@ -127,7 +127,9 @@ def allowed_paths(plan: Plan) -> tuple[list[Path], list[Path]]:
         if os.environ.get(name):
             readable.append(Path(os.environ[name]))
     # The CUDA driver names its threads by writing to /proc/self/task/*/comm, and fails where it cannot.
-    writable = [Path(plan.scratch), Path("/proc/self"), *(Path(device) for device in DEVICES)]
+    writable = [Path("/proc/self"), *(Path(device) for device in DEVICES)]
+    writable.extend(Path(plan.scratch) / folder for folder in WRITABLE_FOLDERS)
+    readable.append(Path(plan.scratch))
     if plan.gpu:
         for pattern in _GPU_DEVICES:
             writable.extend(Path("/dev").glob(pattern))
@@ -157,10 +159,10 @@ def own_environment(plan: Plan) -> dict[str, str]:
     """What the child finds in ``os.environ``: the server's, with every private folder inside its scratch."""
     scratch = Path(plan.scratch)
     environment = dict(os.environ)
+    for folder in WRITABLE_FOLDERS:
+        (scratch / folder).mkdir(parents=True, exist_ok=True)
     for name, folder in PRIVATE_FOLDERS.items():
-        path = scratch / folder
-        path.mkdir(parents=True, exist_ok=True)
-        environment[name] = str(path)
+        environment[name] = str(scratch / folder)
     if not plan.gpu:
         environment["CUDA_VISIBLE_DEVICES"] = ""
     environment.update(plan.environment)
@@ -176,6 +178,15 @@ PRIVATE_FOLDERS = {
     "TRITON_CACHE_DIR": "triton",
     "CUDA_CACHE_PATH": "nv",
 }
+WORK_FOLDER = "work"
+"""The current folder at the start."""
+_HOME_FOLDERS = (".cache", ".config", ".local", ".triton", ".tilelang", ".cupy", ".nv", ".cutlass")
+WRITABLE_FOLDERS = (
+    WORK_FOLDER,
+    *(folder for name, folder in PRIVATE_FOLDERS.items() if name != "HOME"),
+    *(f"{PRIVATE_FOLDERS['HOME']}/{name}" for name in _HOME_FOLDERS),
+)
+"""What may be written to, below the scratch folder: of the home only what compilers and libraries keep there."""
 
 
 def close_descriptors(keep: set[int]) -> None:

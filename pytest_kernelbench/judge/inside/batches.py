@@ -181,7 +181,7 @@ class DeviceRunner:
         if order.events:
             first, last = _Event(enable_timing=True), _Event(enable_timing=True)
             first.record()
-        result = self.runner.model(*arguments)
+        result = self.runner.called(*arguments)
         if last is not None:
             last.record()
             self._events.append((first, last))

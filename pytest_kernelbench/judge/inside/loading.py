@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import linecache
 import os
@@ -100,6 +101,14 @@ def construct(order: Construct) -> torch.nn.Module:
         return _instance(entry, order)
     except (Exception, SystemExit) as error:
         raise Stop(failure("construct", error, order.source)) from None
+
+
+def prepared(model: torch.nn.Module, order: Construct) -> Any:
+    """What is called in the model's place: the model itself unless the order names a function."""
+    if not order.prepare:
+        return model
+    module, _, function = order.prepare.partition(":")
+    return getattr(importlib.import_module(module), function)(model)
 
 
 def _instance(entry: Any, order: Construct) -> torch.nn.Module:

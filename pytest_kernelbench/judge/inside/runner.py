@@ -36,6 +36,8 @@ class Runner:
         self.channel = channel
         self.order: wire.Construct | None = None
         self.model: Any = None
+        self.called: Any = None
+        """The model, or what a baseline made of it."""
         self.inputs: Any = None
         self.outputs: list[torch.Tensor] = []
         self.nulls: list[torch.Tensor] = []
@@ -48,6 +50,7 @@ class Runner:
             wire.Adopt: self.adopt,
             wire.Outline: self.outline,
             wire.Call: self.call,
+            wire.Profile: self.profile,
         }
         while True:
             try:
@@ -79,6 +82,7 @@ class Runner:
             replay.install(Path(order.extension))
         self.order = order
         self.model = loading.construct(order)
+        self.called = loading.prepared(self.model, order)
         state = self._state()
         named = tuple(
             wire.Named(name, str(value.dtype).removeprefix("torch."), tuple(value.shape))
@@ -138,6 +142,20 @@ class Runner:
             structure, self.outputs = self.forward(arguments, order.rng)
         return wire.Returned(structure, tuple(map(forms.leaf, self.outputs)), sheet.address)
 
+    def profile(self, order: wire.Profile, fds: tuple[int, ...]) -> wire.Profiled:
+        """Find out what one forward runs; see ``wire.Profile``."""
+        from pytest_kernelbench.judge.inside import profile
+
+        if not fds:
+            self.inputs, self.outputs = None, []
+            arguments = profile.device_arguments(self._on_device())
+            return profile.on_device(lambda: self.forward(arguments, order.rng))
+        sheet = Sheet(fds[0], order.size_bytes)
+        os.close(fds[0])
+        arguments = forms.fill(order.pickled_layout, sheet.tensors(order.spans))
+        self.inputs, self.outputs = (sheet, arguments), []
+        return profile.on_host(lambda: self.forward(arguments, order.rng))
+
     def forward(self, arguments: list[Any], rng: int | None) -> tuple[str, list[torch.Tensor]]:
         """``model(*arguments)`` without gradients; raises ``Stop`` with the file's own traceback."""
         assert self.order is not None
@@ -146,7 +164,7 @@ class Runner:
             _manual_seed(rng)
         try:
             with _no_grad():
-                result = self.model(*arguments)
+                result = self.called(*arguments)
             structure, tensors = forms.flatten(result)
             return structure, [forms.plain(tensor) for tensor in tensors]
         except (Exception, SystemExit) as error:

@@ -1,0 +1,180 @@
+"""Which kernels really ran, and whether any of them is the solution's own.
+
+**On a device** every kernel has a time. It is a library's if an operator of torch launched it, if it has a name that
+only libraries have (cuBLAS called through ctypes), if torch.compile made it, or if the reference runs it too; else it
+is the solution's own. A solution whose own kernels take less than ``OWN_SHARE`` of the device's time is not a kernel.
+
+**On a CPU** a kernel is compiled code, and time alone cannot tell it from Python: at small sizes most of a forward is
+neither in an operator nor in a kernel, for the reference as for a solution. So first comes what does not depend on
+time: where no compiled code of the solution's is in the process and Triton's interpreter ran none of its kernels,
+all that ran was torch, NumPy and Python, however long that took. Where there is such code, its time is that of
+calls into it, of its operators and of its Triton kernels; against it stands the time in torch's operators. What is
+called through ctypes shows as time in neither. All of that counts for the solution if no other call into its code was
+seen; if one was, only what exceeds twice that of the reference does (and none where NumPy took part). The doubt so goes
+to the solution: at sizes where calling takes longer than computing, a decoy is not told from a kernel on a CPU. Nor
+is it under Triton's interpreter, whose times mean nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_kernelbench.judge import kernel_names as names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pytest_kernelbench.judge.wire import Profiled, Ran
+
+OWN_SHARE = 0.02
+"""Below this share of the time, a kernel is a decoy."""
+_SHOWN = 8
+_TOLD = 3
+_MIXED_SHARE = 0.05
+_GAP_SLACK_US = 100.0
+_OTHER = "other"
+OUTSIDE = "outside operators"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What ran."""
+
+    shares: dict[str, float]
+    """Share of the time by kernel (device) or operator (CPU), the largest first, the rest as ``other``."""
+    own: float | None = None
+    """The share of the solution's own; None where it is not known."""
+    accusation: str = ""
+    """Why it is not a kernel, or empty."""
+    note: str = ""
+    """What a reader should know beside, or empty."""
+
+    @property
+    def is_kernel(self) -> bool:
+        """Whether nothing speaks against it."""
+        return not self.accusation
+
+
+@dataclass(frozen=True)
+class _Part:
+    name: str
+    time_us: float
+    own: bool | None
+    """None: nobody knows whose."""
+
+
+def find(profiled: Profiled, baseline: Profiled, *, on_device: bool) -> Finding:
+    """Judge a solution's profile beside the reference's."""
+    for whose, one in (("the solution", profiled), ("the reference", baseline)):
+        if one.note:
+            return Finding({}, note=f"kernels not known: {whose}: {one.note}")
+    return _on_device(profiled, baseline) if on_device else _on_host(profiled, baseline)
+
+
+def _on_device(profiled: Profiled, baseline: Profiled) -> Finding:
+    theirs = {row.name for row in baseline.rows if row.kind == "kernel"}
+    if not theirs:
+        return Finding({}, note="kernels not known: the profiler saw none of the reference's either")
+    compiled = any(row.kind == "compiled" for row in profiled.rows)
+    parts = [
+        _Part(
+            names.shortened(row.name),
+            _sane(row.time_us),
+            own=None
+            if not row.name
+            else not (
+                row.name in theirs
+                or names.is_library_operator(row.within)
+                or names.is_library_kernel(row.name, compiled=compiled)
+            ),
+        )
+        for row in profiled.rows
+        if row.kind == "kernel"
+    ]
+    if not parts:
+        return Finding({}, note="kernels not known: the profiler saw none")
+    return _weighed(parts, "device time")
+
+
+def _on_host(profiled: Profiled, baseline: Profiled) -> Finding:
+    parts = [_host_part(row) for row in profiled.rows if row.kind != "kernel"]
+    traced = any(part.own for part in parts)
+    code = sorted(set(profiled.own_code) - set(baseline.own_code))
+    interpreted = any(row.kind == "triton" for row in profiled.rows)
+    gap_us = _sane(profiled.outside_us)
+    if not code and not interpreted:
+        parts.append(_Part(OUTSIDE, gap_us, own=False))
+        shares = _shares(parts)
+        text = f"no compiled code of its own ran: {_told(parts)}"
+        return Finding(shares, 0.0, text)
+    untraced_us = gap_us
+    if traced:
+        untraced_us = max(0.0, gap_us - 2 * _sane(baseline.outside_us) - _GAP_SLACK_US)
+        untraced_us *= not profiled.converts
+    parts.append(_Part(OUTSIDE, untraced_us, own=True))
+    return _weighed(parts, "operator time")
+
+
+def _host_part(row: Ran) -> _Part:
+    own = row.kind in ("call", "triton") or (
+        row.kind == "operator" and not names.is_library_operator(row.name)
+    )
+    return _Part(names.shortened(row.name) or _OTHER, _sane(row.time_us), own=own)
+
+
+def _weighed(parts: list[_Part], unit: str) -> Finding:
+    own_us = sum(part.time_us for part in parts if part.own)
+    library_us = sum(part.time_us for part in parts if part.own is False)
+    total_us = own_us + library_us
+    if not total_us:
+        return Finding({}, note="kernels not known: none took any time")
+    shares = _shares(parts)
+    share = own_us / total_us
+    theirs = _told([part for part in parts if part.own is False])
+    ours = _told([part for part in parts if part.own])
+    if share < OWN_SHARE:
+        decoy = f"; its own took {share:.1%} of the {unit}: {ours}" if own_us else ""
+        return Finding(shares, share, f"only library kernels ran: {theirs}{decoy}")
+    note = ""
+    if 1 - share >= _MIXED_SHARE:
+        note = f"{1 - share:.0%} of {unit} in library kernels: {theirs}; own: {ours}"
+    return Finding(shares, share, note=note)
+
+
+def _by_name(parts: Iterable[_Part]) -> dict[str, float]:
+    """Shares of the parts' sum, the largest first."""
+    times: dict[str, float] = defaultdict(float)
+    for part in parts:
+        times[part.name or _OTHER] += part.time_us
+    total_us = sum(times.values())
+    ordered = sorted(times.items(), key=lambda item: (-item[1], item[0]))
+    return {name: time_us / total_us for name, time_us in ordered if time_us > 0}
+
+
+def _shares(parts: Iterable[_Part]) -> dict[str, float]:
+    """The largest few, and ``other``."""
+    shares = _by_name(parts)
+    other = shares.pop(_OTHER, 0.0)
+    kept = dict(list(shares.items())[:_SHOWN])
+    other += sum(shares.values()) - sum(kept.values())
+    rounded = {name: round(share, 4) for name, share in kept.items()}
+    return rounded | ({_OTHER: round(other, 4)} if len(shares) > len(kept) or other > 0 else {})
+
+
+def _told(parts: Iterable[_Part]) -> str:
+    """``aten::mm 97 %, aten::add 3 %``."""
+    return _in_words(_by_name(parts))
+
+
+def _in_words(shares: Mapping[str, float]) -> str:
+    told = [f"{name} {share:.0%}" for name, share in list(shares.items())[:_TOLD]]
+    left = len(shares) - len(told)
+    return (", ".join(told) + (f" and {left} more" if left else "")) or "nothing"
+
+
+def _sane(time_us: float) -> float:
+    """A solution could say anything."""
+    return time_us if math.isfinite(time_us) and time_us > 0 else 0.0

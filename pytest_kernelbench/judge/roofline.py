@@ -1,0 +1,45 @@
+"""The device's roof, measured once by the oracle and kept; and the work of a problem, for its floor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_kernelbench import __version__
+from pytest_kernelbench.judge import questions
+from pytest_kernelbench.timing.floor import Work
+from pytest_kernelbench.timing.roof import Roof, load_roof, store_roof
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_kernelbench.judge.bench import Bench
+    from pytest_kernelbench.judge.device import Device
+
+_SURELY_READ = 4
+"""A correct kernel may leave parts of an input unread (the zero half of a triangle, what a stride passes over)."""
+
+
+def roof_of(bench: Bench, device: Device, cache_dir: Path) -> Roof:
+    """The stored roof of the device, or a new one."""
+    versions = {"driver": device.driver, "kernelbench": __version__}
+    known = load_roof(cache_dir, device.uuid, versions)
+    if known is not None:
+        return known
+    rates = bench.ask(questions.MeasureRates(), questions.Rates)
+    roof = Roof(
+        uuid=device.uuid,
+        device=device.name,
+        bandwidth_bytes_per_s=rates.bandwidth_bytes_per_s,
+        flops_per_s=rates.flops_per_s,
+        write_back_bytes=bench.prepared.l2_bytes,
+        versions=versions,
+    )
+    store_roof(cache_dir, roof)
+    return roof
+
+
+def work_of(prepared: questions.Prepared, dtype: str) -> Work:
+    """What one call must move at the very least, and the arithmetic of the reference's operators."""
+    read = sum(span.size_bytes for span in prepared.inputs) // _SURELY_READ
+    written = sum(span.size_bytes for span in prepared.outputs)
+    return Work(read_bytes=read, written_bytes=written, flops={dtype: prepared.flops})
