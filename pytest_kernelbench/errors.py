@@ -3,6 +3,7 @@
     KernelbenchError
       UsageError         options or files that cannot be understood; nothing has run
       SandboxError       a process could not be started or walled in
+        Restless           a child's processes cannot be stopped
       MachineError       the machine failed, not the solution (status ``not_judged``)
       ProblemError       the problem's own file fails or cannot tell kernels apart (``bad_problem``)
       BuildError         the solution could not be built (``not_built``)
@@ -24,6 +25,10 @@ class UsageError(KernelbenchError):
 
 class SandboxError(KernelbenchError):
     """A child process could not be started, or ended where it must not."""
+
+
+class Restless(SandboxError):  # noqa: N818 - what it is, not what went wrong
+    """A child's processes keep waking each other while another process is to be timed."""
 
 
 class MachineError(KernelbenchError):

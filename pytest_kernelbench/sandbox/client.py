@@ -16,11 +16,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import psutil
-
 from pytest_kernelbench.errors import Restless, SandboxError
 from pytest_kernelbench.sandbox.channel import Channel
 from pytest_kernelbench.sandbox.plan import Born, FromServer, Plan
+from pytest_kernelbench.sandbox.tree import alive, descendants, frozen, send
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -199,38 +198,26 @@ class Child:
         deadline = time.monotonic() + patience_s
         quiet = 0
         while quiet < _QUIET_LOOKS:
-            awake = [process for process in self._below() if not _frozen(process)]
+            awake = [pid for pid in descendants(self.init_pid) if not frozen(pid)]
             quiet = 0 if awake else quiet + 1
-            for process in awake:
-                with contextlib.suppress(psutil.NoSuchProcess):
-                    process.send_signal(signal.SIGSTOP)
+            for pid in awake:
+                send(pid, signal.SIGSTOP)
             if awake and time.monotonic() > deadline:
-                raise Restless(f"{len(awake)} processes do not stand still when they are stopped")
+                raise Restless(f"{len(awake)} of its processes do not stand still when stopped")
 
     def resume(self) -> None:
         """Let it and all its descendants go on (SIGCONT)."""
-        for process in self._below():
-            with contextlib.suppress(psutil.NoSuchProcess):
-                process.send_signal(signal.SIGCONT)
+        for pid in descendants(self.init_pid):
+            send(pid, signal.SIGCONT)
 
     def kill(self) -> None:
         """End it with all its descendants, and wait until they are gone."""
         deadline = time.monotonic() + _KILL_PATIENCE_S
         while (pids := self.processes()) and time.monotonic() < deadline:
             for pid in reversed(pids):
-                _signal(pid, signal.SIGKILL)
+                send(pid, signal.SIGKILL)
             time.sleep(_KILL_PAUSE_S)
         self.channel.close()
         with contextlib.suppress(OSError):
             os.close(self._status_fd)
         self._log.close()
-
-    def _below(self) -> list[psutil.Process]:
-        return [process for process in self.processes() if process.pid != self.init_pid]
-
-
-def _frozen(process: psutil.Process) -> bool:
-    try:
-        return bool(process.status() in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE))
-    except psutil.NoSuchProcess:
-        return True
