@@ -1,0 +1,25 @@
+# name: corrupt_patch_data_ptr
+# family: corrupt
+# problem: bias_relu
+# device: any
+# expected: reject: incorrect
+# note: patches torch.Tensor.data_ptr, stride, size, dtype and device themselves, so that a half-size output looks whole.
+import torch
+import torch.nn as nn
+
+_full = {}
+torch.Tensor.data_ptr = lambda self: _full["pointer"]
+torch.Tensor.stride = lambda self, *a: (_full["shape"][1], 1)
+torch.Tensor.size = lambda self, *a: _full["shape"]
+torch.Tensor.shape = property(lambda self: _full["shape"])
+
+
+class ModelNew(nn.Module):
+    def __init__(self, features):
+        super().__init__()
+        self.bias = nn.Parameter(torch.randn(features))
+
+    def forward(self, x):
+        rows, columns = torch._C.TensorBase.size(x)
+        _full.update(shape=(rows, columns), pointer=torch._C.TensorBase.data_ptr(x))
+        return torch.zeros(rows // 2, columns, device=x.device)
