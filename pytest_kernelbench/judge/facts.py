@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_kernelbench.errors import UsageError
-from pytest_kernelbench.judge.operators import OperatorLog, significant
+from pytest_kernelbench.judge.operators import OperatorLog
 from pytest_kernelbench.judge.program import load_program
 from pytest_kernelbench.judge.proofs import leaves
 
@@ -105,7 +105,7 @@ def _contradictions(path: Path, facts: Facts) -> Iterator[str]:
     yield from _differs("outputs", described, facts.outputs)
     if abs(log.flops - facts.flops) > FLOPS_TOLERANCE * facts.flops:
         yield f"FLOPs: {log.flops:,}, expected {facts.flops:,}"
-    yield from _counts_differ(significant(log.names), facts.operators)
+    yield from _counts_differ(log.operators, facts.operators)
 
 
 def _differs(what: str, ours: object, theirs: object) -> Iterator[str]:

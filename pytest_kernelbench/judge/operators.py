@@ -10,7 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping
 
     from torch._ops import OpOverload
 
@@ -39,10 +39,13 @@ INSIGNIFICANT = frozenset(
 )
 
 
-def significant(names: Iterable[str]) -> dict[str, int]:
-    """Count operators by name, without overloads, in-place marks, views, copies and arithmetic."""
-    plain = (_plain(name) for name in names)
-    return dict(sorted(Counter(name for name in plain if name not in INSIGNIFICANT).items()))
+def significant(runs: Mapping[str, int]) -> dict[str, int]:
+    """Sum up operators by name, without overloads, in-place marks, views, copies and arithmetic."""
+    counts: Counter[str] = Counter()
+    for name, count in runs.items():
+        if _plain(name) not in INSIGNIFICANT:
+            counts[_plain(name)] += count
+    return dict(sorted(counts.items()))
 
 
 def _plain(name: str) -> str:
@@ -59,8 +62,13 @@ class OperatorLog(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch's
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.names: list[str] = []
+        self._runs: Counter[OpOverload] = Counter()
         self.flops = 0
+
+    @property
+    def operators(self) -> dict[str, int]:
+        """How often each significant operator ran, by plain name."""
+        return significant({str(op).removeprefix("aten."): n for op, n in self._runs.items()})
 
     def __torch_dispatch__(
         self,
@@ -70,7 +78,7 @@ class OperatorLog(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch's
         kwargs: dict[str, Any] | None = None,
     ) -> object:
         """Run ``func`` as it is."""
-        self.names.append(str(func).removeprefix("aten."))
+        self._runs[func] += 1
         kwargs = kwargs or {}
         result: object = func(*args, **kwargs)
         if count := flop_registry.get(func.overloadpacket):
