@@ -1,0 +1,320 @@
+"""Verdicts without a pytest session, for training loops, agents and notebooks.
+
+    from pytest_kernelbench import judge
+    verdict = judge(problem_source, solution_source)
+
+The same engine, the same walls, the same verdicts as under pytest. ``judge`` may be called from any
+thread; ``judge_many`` is for event loops. Both keep one ``Judge`` per ``Settings`` until the
+program ends; make a ``Judge`` yourself to say when its processes start and end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pytest_kernelbench.catalog.material import Material, materialise
+from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
+from pytest_kernelbench.catalog.problems import ProblemCatalog
+from pytest_kernelbench.endings import ended_by
+from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.reading import problem as read_problem_id
+from pytest_kernelbench.settings import Settings
+from pytest_kernelbench.verdict import Status, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
+    from types import TracebackType
+
+    from pytest_kernelbench.build.extension import Extension
+    from pytest_kernelbench.engine.protocol import Engine
+
+_T = TypeVar("_T")
+DEFAULT_AHEAD = 8
+_UNTOLD = frozenset({Status.NOT_JUDGED, Status.BAD_PROBLEM, Status.SKIPPED})
+
+
+@dataclass(frozen=True)
+class Question:
+    """One pair to be judged."""
+
+    problem: Problem | Path | str
+    """A problem, its file, ``"1/19"`` of the problem roots, or the source itself."""
+    solution: Path | str
+    """A file, or the source itself."""
+    entry: str = "ModelNew"
+    entrant: str = "library"
+    sample: int = 0
+    key: object = None
+    """Yours: it comes back with the verdict."""
+
+
+class Judge:
+    """An engine that many threads and event loops may ask. ``close`` it, or use it in ``with``.
+
+    The engine lives in one thread of its own: its processes die with the thread that started them,
+    and it judges one pair at a time. Builds run beside, in as many threads as ``builders`` says.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        make_engine: Callable[[Settings], Engine] | None = None,
+        *,
+        builders: int = DEFAULT_AHEAD,
+    ) -> None:
+        self.settings = settings or Settings()
+        self._judging = ThreadPoolExecutor(1, thread_name_prefix="kb-judge")
+        self._building = ThreadPoolExecutor(builders, thread_name_prefix="kb-build")
+        self._engine = self._judging.submit(make_engine or _local_engine, self.settings)
+        self._lock = threading.Lock()
+        self._open: set[Future[Verdict]] = set()
+        self._closed = False
+
+    def submit(self, question: Question) -> Future[Verdict]:
+        """A future of the verdict; cancelling it works until its judging begins.
+
+        Raises ``UsageError`` where the problem does not exist or the judge is closed. Whatever the
+        solution does is a verdict; an exception in the future says that no engine could be made.
+        """
+        pair = self.pair(question)
+        verdict: Future[Verdict] = Future()
+        with self._lock:
+            if self._closed:
+                message = "this judge is closed: make another one"
+                raise UsageError(message)
+            self._open.add(verdict)
+            self._building.submit(self._build, pair, verdict)
+        verdict.add_done_callback(self._forget)
+        return verdict
+
+    def judge(self, question: Question) -> Verdict:
+        """Wait for the verdict."""
+        verdict = self.submit(question)
+        try:
+            return verdict.result()
+        except BaseException:
+            verdict.cancel()
+            raise
+
+    async def judge_many(
+        self,
+        questions: Iterable[Question] | AsyncIterable[Question],
+        *,
+        ahead: int = DEFAULT_AHEAD,
+    ) -> AsyncIterator[tuple[Question, Verdict]]:
+        """Verdicts as they come, each with its question.
+
+        At most ``ahead`` questions are taken whose verdicts have not been asked for: a slow
+        consumer slows the source down, and memory does not grow with the length of the source.
+        """
+        source = _asynchronous(questions)
+        pending: dict[asyncio.Future[Verdict], Question] = {}
+        coming: asyncio.Future[Question | None] | None = None
+        exhausted = False
+        try:
+            while True:
+                if coming is None and not exhausted and len(pending) < ahead:
+                    coming = asyncio.ensure_future(_next(source))
+                waited: list[asyncio.Future[Any]] = [*pending]
+                if coming is not None:
+                    waited.append(coming)
+                if not waited:
+                    return
+                await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+                if coming is not None and coming.done():
+                    question, coming = coming.result(), None
+                    if question is None:
+                        exhausted = True
+                    else:
+                        pending[asyncio.wrap_future(self.submit(question))] = question
+                for future in [each for each in pending if each.done()]:
+                    yield pending.pop(future), future.result()
+        finally:
+            for answer in pending:
+                answer.cancel()
+            if coming is not None:
+                coming.cancel()
+
+    def pair(self, question: Question) -> Pair:
+        """The pair a question is about; sources are written to files below the cache folder."""
+        solution = self._file(question.solution, "solution")
+        return Pair(
+            self._problem(question.problem),
+            Solution(solution, question.entrant, question.sample, question.entry),
+        )
+
+    def close(self) -> None:
+        """Drop what has not begun, wait for what has, end every process."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            left = list(self._open)
+        for verdict in left:
+            verdict.cancel()
+        self._building.shutdown(wait=True, cancel_futures=True)
+        self._judging.submit(self._close_engine).result()
+        self._judging.shutdown(wait=True)
+
+    def __enter__(self) -> Judge:  # noqa: PYI034 - Self is of Python 3.11
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _problem(self, asked: Problem | Path | str) -> Problem:
+        if isinstance(asked, Problem):
+            return asked
+        if isinstance(asked, str) and "\n" not in asked and "/" in asked:
+            return self._known_problem(asked)
+        path = self._file(asked, "problem")
+        found = ProblemCatalog((path.parent.parent,)).problems if isinstance(asked, Path) else ()
+        known = next((each for each in found if each.path == path), None)
+        return known or Problem(path, 0, 0, path.stem)
+
+    def _known_problem(self, asked: str) -> Problem:
+        catalog = ProblemCatalog(self.settings.problem_roots)
+        try:
+            level, number = map(int, read_problem_id(asked).split("/"))
+        except ValueError as error:
+            message = f"{error}; a file is given as a Path"
+            raise UsageError(message) from error
+        if (problem := catalog.get(level, number)) is None:
+            message = f"there is no problem {asked}; searched: {catalog.describe()}"
+            raise UsageError(message)
+        return problem
+
+    def _file(self, asked: Path | str, what: str) -> Path:
+        if isinstance(asked, Path):
+            if not asked.is_file():
+                message = f"there is no {what} file {asked}; source itself is given as a str"
+                raise UsageError(message)
+            return asked.absolute()
+        folder = self.settings.cache_dir.absolute() / "sources"
+        return materialise(Material(((f"{what}.py", asked),)), folder, what)
+
+    def _build(self, pair: Pair, verdict: Future[Verdict]) -> None:
+        if verdict.cancelled():
+            return
+        try:
+            engine = self._engine.result()
+        except Exception as error:  # noqa: BLE001 - given to whoever waits for the verdict
+            if verdict.set_running_or_notify_cancel():
+                verdict.set_exception(error)
+            return
+        try:
+            extension = engine.build(pair)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is a verdict
+            if verdict.set_running_or_notify_cancel():
+                verdict.set_result(ended_by(error, pair))
+            return
+        with self._lock:
+            if not self._closed:
+                self._judging.submit(self._judge, engine, pair, extension, verdict)
+                return
+        verdict.cancel()
+
+    @staticmethod
+    def _judge(engine: Engine, pair: Pair, extension: Extension, verdict: Future[Verdict]) -> None:
+        if not verdict.set_running_or_notify_cancel():
+            return
+        try:
+            reached = engine.judge(pair, extension)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is a verdict
+            reached = ended_by(error, pair)
+        verdict.set_result(reached)
+
+    def _close_engine(self) -> None:
+        if self._engine.exception() is None:
+            self._engine.result().close()
+
+    def _forget(self, verdict: Future[Verdict]) -> None:
+        with self._lock:
+            self._open.discard(verdict)
+
+
+def judge(
+    problem: Problem | Path | str,
+    solution: Path | str,
+    *,
+    entry: str = "ModelNew",
+    settings: Settings | None = None,
+) -> Verdict:
+    """Judge one pair and wait. See ``Question`` for what each argument may be."""
+    return _shared(settings or Settings()).judge(Question(problem, solution, entry))
+
+
+def judge_many(
+    questions: Iterable[Question] | AsyncIterable[Question],
+    *,
+    ahead: int = DEFAULT_AHEAD,
+    settings: Settings | None = None,
+) -> AsyncIterator[tuple[Question, Verdict]]:
+    """Verdicts as they come: ``async for question, verdict in ...``; see ``Judge.judge_many``."""
+    return _shared(settings or Settings()).judge_many(questions, ahead=ahead)
+
+
+def reward(
+    verdict: Verdict, *, right: float = 0.3, cap: float = 10.0, library: bool = False
+) -> float | None:
+    """A number to train on: ``right`` for a right answer plus its shown speedup, at most ``cap``.
+
+    The shown speedup is the lower end of the 95 % interval, so that noise is not rewarded. What
+    only ran library kernels earns nothing unless ``library`` says so. None says that the machine or
+    the problem failed, or that the solution cannot run here: drop the sample, or ask again.
+    """
+    if verdict.status in _UNTOLD:
+        return None
+    if not verdict.status.right or (verdict.status is Status.NOT_A_KERNEL and not library):
+        return 0.0
+    measured = verdict.measurement
+    return right + (min(max(measured.low, 0.0), cap) if measured is not None else 0.0)
+
+
+def _local_engine(settings: Settings) -> Engine:
+    from pytest_kernelbench.engine.local import LocalEngine
+
+    return LocalEngine(settings)
+
+
+@cache
+def _made(settings: Settings) -> Judge:
+    made = Judge(settings)
+    atexit.register(made.close)
+    return made
+
+
+def _shared(settings: Settings) -> Judge:
+    with _SHARING:  # the cache alone would make two where two threads ask at once
+        return _made(settings)
+
+
+_SHARING = threading.Lock()
+
+
+async def _asynchronous(items: Iterable[_T] | AsyncIterable[_T]) -> AsyncIterator[_T]:
+    if hasattr(items, "__aiter__"):
+        async for item in items:
+            yield item
+    else:
+        for item in items:
+            yield item
+
+
+async def _next(source: AsyncIterator[_T]) -> _T | None:
+    try:
+        return await source.__anext__()
+    except StopAsyncIteration:
+        return None

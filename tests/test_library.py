@@ -1,0 +1,266 @@
+"""Verdicts without pytest, from an engine that reads them out of the solutions."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+
+import pytest
+from fake_engine import FakeEngine
+
+from pytest_kernelbench.build.extension import Extension
+from pytest_kernelbench.catalog.pair import Pair
+from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.library import Judge, Question, reward
+from pytest_kernelbench.settings import Settings
+from pytest_kernelbench.verdict import Measurement, Status, Verdict
+
+PROBLEM = "class Model: pass\n"
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def solution(fake: str) -> str:
+    return f"# fake: {fake}\nclass ModelNew: pass\n"
+
+
+class Watched(FakeEngine):
+    """Also knows which threads it lives in."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self.threads = {threading.get_ident()}
+
+    def judge(self, pair: Pair, extension: Extension) -> Verdict:
+        self.threads.add(threading.get_ident())
+        return super().judge(pair, extension)
+
+    def close(self) -> None:
+        self.threads.add(threading.get_ident())
+        super().close()
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "problems" / "level1"
+    folder.mkdir(parents=True)
+    (folder / "019_relu.py").write_text(PROBLEM)
+    return Settings(problem_roots=(tmp_path / "problems",), cache_dir=tmp_path / "cache")
+
+
+@pytest.fixture
+def judge(settings: Settings) -> Iterator[Judge]:
+    with Judge(settings, Watched) as made:
+        yield made
+
+
+def test_sources_become_files_that_stay(judge: Judge, settings: Settings) -> None:
+    verdict = judge.judge(Question(PROBLEM, solution("fast 2")))
+    assert verdict.status is Status.FAST
+    assert (verdict.level, verdict.number, verdict.entrant) == (0, 0, "library")
+    file = Path(verdict.solution)
+    assert file.is_relative_to(settings.cache_dir)
+    assert file.read_text() == solution("fast 2")
+    assert judge.judge(Question(PROBLEM, solution("fast 2"))).solution == str(file)
+
+
+def test_problem_by_number_and_by_file(judge: Judge, settings: Settings) -> None:
+    path = settings.problem_roots[0] / "level1" / "019_relu.py"
+    for problem in ("1/19", "level1/019", path):
+        verdict = judge.judge(Question(problem, solution("right 1")))
+        assert (verdict.level, verdict.number, verdict.problem) == (1, 19, "relu")
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        (Question("1/20", "x"), r"no problem 1/20; searched: .*1 problems"),
+        (Question("problems/level1", "x"), "a file is given as a Path"),
+        (Question(Path("nowhere.py"), "x"), "no problem file nowhere.py"),
+        (Question(PROBLEM, Path("nowhere.py")), "no solution file nowhere.py"),
+    ],
+)
+def test_what_does_not_exist(judge: Judge, question: Question, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        judge.judge(question)
+
+
+@pytest.mark.parametrize(
+    ("fake", "status"),
+    [
+        ("not_built", Status.NOT_BUILT),
+        ("missing", Status.SKIPPED),
+        ("bad_problem", Status.BAD_PROBLEM),
+        ("not_judged", Status.NOT_JUDGED),
+        ("bug", Status.NOT_JUDGED),
+        ("wrong_value", Status.WRONG_VALUE),
+    ],
+)
+def test_whatever_happens_is_a_verdict(judge: Judge, fake: str, status: Status) -> None:
+    assert judge.judge(Question(PROBLEM, solution(fake))).status is status
+
+
+def test_the_engine_lives_in_one_thread(settings: Settings) -> None:
+    made: list[Watched] = []
+
+    def make(settings: Settings) -> Watched:
+        made.append(Watched(settings))
+        return made[0]
+
+    with Judge(settings, make) as judge:
+        verdicts = [judge.submit(Question(PROBLEM, solution(f"right {n}"))) for n in range(1, 30)]
+        assert {verdict.result().status for verdict in verdicts} == {Status.RIGHT}
+    assert len(made) == 1
+    assert len(made[0].threads) == 1
+    assert threading.get_ident() not in made[0].threads
+    assert Path("closed").exists()
+
+
+def test_no_engine_no_verdict(settings: Settings) -> None:
+    def make(_: Settings) -> FakeEngine:
+        message = "0 CUDA devices are visible here"
+        raise UsageError(message)
+
+    with Judge(settings, make) as judge, pytest.raises(UsageError, match="0 CUDA devices"):
+        judge.judge(Question(PROBLEM, solution("right")))
+
+
+def test_closed_judge_refuses(settings: Settings) -> None:
+    judge = Judge(settings, FakeEngine)
+    judge.close()
+    judge.close()
+    with pytest.raises(UsageError, match="closed"):
+        judge.submit(Question(PROBLEM, solution("right")))
+
+
+def test_closing_cancels_what_waits(settings: Settings) -> None:
+    gate = threading.Event()
+
+    class Slow(FakeEngine):
+        def judge(self, pair: Pair, extension: Extension) -> Verdict:
+            gate.wait(20)
+            return super().judge(pair, extension)
+
+    judge = Judge(settings, Slow, builders=1)
+    first, *others = (judge.submit(Question(PROBLEM, solution(f"right {n}"))) for n in range(1, 9))
+    wait_until(first.running)
+    closing = threading.Thread(target=judge.close)
+    closing.start()
+    wait_until(lambda: all(other.cancelled() for other in others))
+    gate.set()
+    closing.join(20)
+    assert not closing.is_alive()
+    assert first.result().status is Status.RIGHT
+
+
+def test_many_come_back_with_their_questions(judge: Judge) -> None:
+    questions = [Question(PROBLEM, solution(f"fast {n}"), key=n) for n in range(2, 22)]
+
+    async def ask() -> dict[object, float]:
+        found = {}
+        async for question, verdict in judge.judge_many(questions):
+            assert verdict.measurement is not None
+            found[question.key] = verdict.measurement.speedup
+        return found
+
+    assert asyncio.run(ask()) == {n: float(n) for n in range(2, 22)}
+
+
+def test_a_slow_consumer_holds_the_source_back(judge: Judge) -> None:
+    taken = 0
+
+    async def source() -> AsyncIterator[Question]:
+        nonlocal taken
+        for number in range(1000):
+            taken += 1
+            yield Question(PROBLEM, solution("right"), key=number)
+
+    async def ask() -> int:
+        seen = 0
+        answers = judge.judge_many(source(), ahead=3)
+        async for _ in answers:
+            seen += 1
+            await asyncio.sleep(0.005)
+            assert taken <= seen + 4
+            if seen == 20:
+                break
+        await answers.aclose()  # type: ignore[attr-defined]
+        return seen
+
+    assert asyncio.run(ask()) == 20
+    assert taken < 40
+
+
+def test_a_slow_source_does_not_hold_verdicts_back(judge: Judge) -> None:
+    async def source() -> AsyncIterator[Question]:
+        yield Question(PROBLEM, solution("right"), key="first")
+        await asyncio.sleep(30)
+        yield Question(PROBLEM, solution("right"), key="second")
+
+    async def first() -> object:
+        async for question, _ in judge.judge_many(source()):
+            return question.key
+        return None
+
+    assert asyncio.run(asyncio.wait_for(first(), 10)) == "first"
+
+
+def measured(low: float, status: Status = Status.FAST) -> Verdict:
+    times = Measurement("eager", low * 1.1, low, low * 1.2, 100, 50, 1, 3, 30)
+    return Verdict(1, 1, "relu", "ann", "x.py", status, measurements=(times,))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "value"),
+    [
+        (measured(2.0), 2.3),
+        (measured(50.0), 10.3),
+        (measured(0.5, Status.RIGHT), 0.8),
+        (measured(2.0, Status.NOT_A_KERNEL), 0.0),
+        (measured(2.0, Status.WRONG_VALUE), 0.0),
+        (Verdict(1, 1, "relu", "ann", "x.py", Status.RIGHT), 0.3),
+        (Verdict(1, 1, "relu", "ann", "x.py", Status.NOT_BUILT), 0.0),
+        (Verdict(1, 1, "relu", "ann", "x.py", Status.NOT_JUDGED), None),
+        (Verdict(1, 1, "relu", "ann", "x.py", Status.SKIPPED), None),
+    ],
+)
+def test_reward(verdict: Verdict, value: float | None) -> None:
+    assert reward(verdict) == (value if value is None else pytest.approx(value))
+
+
+def test_reward_of_library_kernels_if_wanted() -> None:
+    assert reward(measured(2.0, Status.NOT_A_KERNEL), library=True) == pytest.approx(2.3)
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        "from pytest_kernelbench import judge",
+        "import pytest_kernelbench.judge.wire; from pytest_kernelbench import judge",
+        "from pytest_kernelbench import judge; import pytest_kernelbench.judge.wire",
+    ],
+)
+def test_judge_is_a_function_and_a_room_and_no_torch(order: str) -> None:
+    code = (
+        f"{order}\nimport sys, pytest_kernelbench\nassert callable(judge)\n"
+        "from pytest_kernelbench import judge_many, reward, Judge, Question, Settings, Verdict\n"
+        "from pytest_kernelbench.judge import rejection\n"
+        "try:\n    judge('1/1', 'x', settings=Settings(problem_roots=()))\n"
+        "except Exception as error:\n    assert 'no problem 1/1' in str(error), error\n"
+        "assert 'torch' not in sys.modules\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert run.returncode == 0, run.stderr
