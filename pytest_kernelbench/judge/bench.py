@@ -9,6 +9,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import psutil
+
 from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.judge import questions, wire
 from pytest_kernelbench.judge.nvrtc import protocol_cubin
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 ORACLE = "pytest_kernelbench.judge.oracle:main"
 _ORACLE_TIMEOUT_S = 600.0
+_LEAST_MEMORY_BYTES = 4 << 30
+"""What importing torch reserves is counted too."""
 EAGER = "eager"
 CONTENDER_SLOT = 1
 _FIRST_BASELINE_SLOT = 2
@@ -152,6 +156,7 @@ class Bench:
             untrusted=True,
             gpu=self.gpu,
             environment=self.environment,
+            memory_bytes=None if self.gpu else _memory_bound(),
         )
         child = self.server.spawn(plan, wire.FromRunner, limit_bytes=MESSAGE_LIMIT_BYTES)
         runner = Runner(child, self.settings.timeout_s, trusted=trusted)
@@ -222,6 +227,11 @@ def companions(source: Path) -> list[Path]:
     if source.stem not in ("solution", "model_new"):
         return []
     return [path for path in sorted(source.parent.rglob("*")) if path.is_file() and path != source]
+
+
+def _memory_bound() -> int:
+    """Private memory that a runner may have on a CPU: half of what is free, so that the judge outlives it."""
+    return max(_LEAST_MEMORY_BYTES, psutil.virtual_memory().available // 2)
 
 
 def _threads() -> int:

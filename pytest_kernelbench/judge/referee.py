@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pytest_kernelbench.errors import ProblemError
+from pytest_kernelbench.errors import ProblemError, Restless
 from pytest_kernelbench.judge.bench import Bench
 from pytest_kernelbench.judge.families import PLAIN
 from pytest_kernelbench.judge.device_trial import DeviceTrial
@@ -90,6 +90,9 @@ class Referee:
             status, reasons, detail = rejected.status, (rejected.reason,), rejected.detail
             progress.notes.extend(rejected.notes)
             progress.agreed = progress.agreed and status in _TIMING_FAILURES
+        except Restless as error:
+            reason = f"would not be frozen while the baseline was timed: {error}"
+            status, reasons = Status.CRASHED, (reason,)
         except ProblemError as error:
             status, reasons = Status.BAD_PROBLEM, (str(error).splitlines()[0],)
             detail = str(error)
@@ -137,7 +140,7 @@ class Referee:
         try:
             trial = self._trial(bench, contender)
             try:
-                self._agree(trial, bench, progress)
+                self._agree(trial, bench, contender, progress)
                 if not self.settings.correctness_only:
                     floor = self._floor(bench)
                     progress.measurements = tuple(
@@ -146,6 +149,9 @@ class Referee:
                 progress.ran = kernels_that_ran(trial, bench, contender)
                 if progress.ran.note:
                     progress.notes.append(progress.ran.note)
+                contender.expect_few_processes()
+                if left := contender.leftovers():
+                    progress.notes.append(f"left {left} processes running; they were ended with it")
             finally:
                 trial.close()
         finally:
@@ -177,12 +183,13 @@ class Referee:
     def _trial(self, bench: Bench, contender: Runner) -> HostTrial | DeviceTrial:
         return (DeviceTrial if self.device.is_gpu else HostTrial)(bench, contender)
 
-    def _agree(self, trial: Trial, bench: Bench, progress: Progress) -> None:
+    def _agree(self, trial: Trial, bench: Bench, contender: Runner, progress: Progress) -> None:
         for number in range(self.settings.seeds):
             try:
                 trial.agree(PLAIN)
             except Rejected as rejected:
                 raise self._named(rejected, number, trial) from None
+            contender.expect_few_processes()
             progress.rounds += 1
         for family in bench.prepared.families:
             try:

@@ -20,6 +20,8 @@ Answer = TypeVar("Answer", bound=wire.Message)
 
 ENTRY = "pytest_kernelbench.judge.inside.runner:main"
 MESSAGE_LIMIT_BYTES = 4 << 20
+MOST_PROCESSES = 160
+"""A compiler's pool of workers (one a core) is fine."""
 _DEATH_PATIENCE_S = 3.0
 
 
@@ -111,6 +113,13 @@ class Runner:
     def leftovers(self) -> int:
         """How many processes it has started that still live."""
         return max(0, len(self.child.processes()) - 2)
+
+    def expect_few_processes(self) -> None:
+        """Reject a crowd of processes: the limit that the kernel has for that does not bind root."""
+        count = self.leftovers()
+        if count > MOST_PROCESSES:
+            reason = f"started {count} processes that still live; no more than {MOST_PROCESSES} may"
+            self._reject(Status.CRASHED, reason)
 
 
 def wait_a_moment(seconds: float) -> None:
