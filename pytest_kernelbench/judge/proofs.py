@@ -56,6 +56,11 @@ class Evidence:
     notes: list[str] = field(default_factory=list)
     """What could not be proved here, without being the problem's fault."""
 
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        """Name the dtypes to look at."""
+        return tuple(dtype for dtype in self.program.DTYPES if dtype in ALL_DTYPES)
+
     @cached_property
     def pristine(self) -> torch.nn.Module:
         """The model as constructed, never run: what each run copies."""
@@ -139,6 +144,17 @@ def leaves(value: object, path: str = "out") -> Iterator[tuple[str, torch.Tensor
             yield from leaves(item, f"{path}[{index}]")
 
 
+def declarations_are_known(evidence: Evidence) -> Iterator[str]:
+    """DTYPES and FAMILIES hold names that the judge knows; the others are left out below."""
+    program = evidence.program
+    for what, declared, known in (
+        ("DTYPES", program.DTYPES, ALL_DTYPES),
+        ("FAMILIES", program.FAMILIES, ALL_FAMILIES),
+    ):
+        for name in set(declared).difference(known):
+            yield f"{what} holds {name!r}; known are {', '.join(known)}"
+
+
 def same_seed_same_output(evidence: Evidence) -> Iterator[str]:
     """Two runs of the reference, all made anew under the same seeds, agree and are finite."""
     import torch
@@ -179,7 +195,7 @@ def imposters_fail(evidence: Evidence) -> Iterator[str]:
     candidates = [tensor for _, tensor in leaves(inputs)]
     for output in first:
         for name, imposter in _imposters(output, candidates):
-            for dtype in evidence.program.DTYPES:
+            for dtype in evidence.dtypes:
                 tolerance = DEFAULT_TOLERANCE[dtype]
                 if compare(imposter, output, atol=tolerance, rtol=tolerance).agrees:
                     yield f"{name} would pass as the output in {dtype}"
@@ -205,10 +221,7 @@ def _imposters(
 
 def halves_are_finite(evidence: Evidence) -> Iterator[str]:
     """In each declared dtype the output is finite and still depends on the inputs."""
-    for dtype in evidence.program.DTYPES:
-        if dtype not in ALL_DTYPES:
-            yield f"DTYPES holds {dtype!r}; known are {', '.join(ALL_DTYPES)}"
-            continue
+    for dtype in evidence.dtypes:
         if dtype == "fp32":
             continue
         try:
@@ -248,10 +261,7 @@ def rounding_is_small(evidence: Evidence) -> Iterator[str]:
 
 def families_are_finite(evidence: Evidence) -> Iterator[str]:
     """Each declared family of inputs gives a finite output."""
-    for family in evidence.program.FAMILIES:
-        if family not in ALL_FAMILIES:
-            yield f"FAMILIES holds {family!r}; known are {', '.join(ALL_FAMILIES)}"
-            continue
+    for family in (each for each in ALL_FAMILIES if each in evidence.program.FAMILIES):
         outputs = evidence.forward(transformed(evidence.inputs(), family))
         if not all(tensor.isfinite().all() for tensor in outputs):
             yield f"output is not finite for {family} inputs (declare FAMILIES without it)"
@@ -294,6 +304,7 @@ def relative_distance(got: torch.Tensor, expected: torch.Tensor) -> float:
 
 
 PROOFS = (
+    declarations_are_known,
     same_seed_same_output,
     other_seed_other_output,
     imposters_fail,

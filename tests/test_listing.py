@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pytest
+
+from pytest_kernelbench.catalog.family import family
+from pytest_kernelbench.catalog.problems import ProblemCatalog
+from pytest_kernelbench.judge.census import measure_size
+from pytest_kernelbench.judge.facts import read_facts
+from pytest_kernelbench.judge.listing import add_arguments, problems_command
+
+PROBLEMS = Path(__file__).parents[1] / "problems"
+
+
+def command(*arguments: str) -> int:
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    return problems_command(parser.parse_args(arguments))
+
+
+def test_families_are_those_of_the_facts() -> None:
+    facts = read_facts()
+    found = {
+        (each.level, each.number): family(each) for each in ProblemCatalog([PROBLEMS]).problems
+    }
+    assert found == {key: known.family for key, known in facts.items()}
+
+
+def test_size_of_a_matrix_product() -> None:
+    size = measure_size(PROBLEMS / "level1" / "002_standard_matrix_multiplication.py")
+    m, k, n = 2048, 8192, 4096
+    assert size.input_shapes == ((m, k), (k, n))
+    assert size.output_shapes == ((m, n),)
+    assert size.flops == 2 * m * k * n
+    assert size.moved_bytes == 4 * (m * k + k * n + m * n)
+    assert size.intensity == pytest.approx(585.14, abs=0.01)
+
+
+def test_parameters_are_moved_too() -> None:
+    size = measure_size(PROBLEMS / "level1" / "067_conv_standard_1d.py")
+    (batch, channels, length), (_, out, shorter) = *size.input_shapes, *size.output_shapes
+    assert size.moved_bytes == 4 * (
+        batch * channels * length + size.parameters + batch * out * shorter
+    )
+
+
+def test_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    level = tmp_path / "level1"
+    level.mkdir()
+    name = "019_relu.py"
+    (level / name).write_text((PROBLEMS / "level1" / name).read_text())
+    (level / "020_broken.py").write_text("x = 1")
+    assert command(str(tmp_path)) == 1
+    header, relu, broken, summary = capsys.readouterr().out.splitlines()
+    assert header.split()[:3] == ["problem", "family", "parameters"]
+    assert relu.split() == [
+        "level1/019_relu",
+        "activation",
+        *("0", "0.0", "12.885", "0.00", "4096x393216", "->", "4096x393216"),
+    ]
+    assert "does not run" in broken
+    assert "defines no Model" in broken
+    assert summary == "2 problems, 1 of which do not run"
+
+
+def test_check_runs_the_proofs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    level = tmp_path / "level1"
+    level.mkdir()
+    name = "019_relu.py"
+    (level / name).write_text((PROBLEMS / "level1" / name).read_text())
+    assert command(str(tmp_path), "--check", "--device", "cpu", "--jobs", "1") == 0
+    output = capsys.readouterr().out.splitlines()
+    assert output[0] == "checking 1 problems at smoke size on cpu"
+    assert output[1].startswith("ok    level1/019_relu")
+    assert output[-1].startswith("1 problems: 1 ok, 0 failed")
+
+
+def test_nothing_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(str(tmp_path)) == 2
+    assert "no problem found: searched" in capsys.readouterr().err
