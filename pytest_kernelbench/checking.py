@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_kernelbench import options
-from pytest_kernelbench.catalog.problems import ProblemCatalog
+from pytest_kernelbench.catalog.problems import TABLE_SUFFIXES, ProblemCatalog
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.settings import Settings
 
@@ -33,8 +33,15 @@ def checked_settings(config: pytest.Config) -> Settings:
         given = options.values(config)
         given.setdefault("problem_roots", default_roots(config))
         given.setdefault("cache_dir", config.rootpath / ".kernelbench")
+        given |= _split_problems(given.get("problems", ()), config)
+        catalog = ProblemCatalog(
+            given["problem_roots"], given["problem_files"], given["cache_dir"]
+        )
+        chosen = [f"{problem.level}/{problem.number}" for problem in catalog.named]
+        given["problems"] = tuple(dict.fromkeys([*given["problems"], *chosen]))
         _refuse(_contradictions(given))
-        _refuse(_unknown_problems(given, ProblemCatalog(given["problem_roots"])))
+        _refuse(_unknown_problems(given, catalog))
+        _refuse(_no_archives(given.get("archives", ())))
         given |= _split_gates(given.get("fail_under_levels", ()))
         given |= _baselines(given.get("baselines", ("eager",)), config)
         _check_engine(given.get("engine", "local"), config)
@@ -50,6 +57,33 @@ def default_roots(config: pytest.Config) -> tuple[Path, ...]:
     """``problems`` at the root of the project, or else where pytest was started."""
     choices = (config.rootpath / "problems", config.invocation_params.dir / "problems")
     return next(((path,) for path in choices if path.is_dir()), choices[:1])
+
+
+def _split_problems(texts: Iterable[str], config: pytest.Config) -> dict[str, Any]:
+    """What ``--kb-problem`` names by number, and what by file."""
+    files, numbers = [], []
+    for text in texts:
+        if not text.endswith(".py"):
+            numbers.append(text)
+            continue
+        places = [base / text for base in (config.invocation_params.dir, config.rootpath)]
+        found = next((place for place in places if place.is_file()), None)
+        if found is None:
+            message = f"--kb-problem {text}: there is no such file; looked for {places[0]}"
+            raise UsageError(message)
+        files.append(found)
+    return {"problems": tuple(numbers), "problem_files": tuple(files)}
+
+
+def _no_archives(paths: Iterable[Path]) -> Iterator[str]:
+    for path in paths:
+        if path.suffix not in TABLE_SUFFIXES:
+            yield (
+                f"--kb-solutions {path}: not one of {_comma(TABLE_SUFFIXES)}; "
+                "name files and folders of other kinds as arguments"
+            )
+        elif not path.is_file():
+            yield f"--kb-solutions {path}: there is no such file"
 
 
 def _refuse(messages: Iterable[str]) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from fnmatch import fnmatch
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_kernelbench.catalog.files import LOOKED_INTO
 from pytest_kernelbench.catalog.pair import Pair
+from pytest_kernelbench.catalog.problems import TABLE_SUFFIXES
 from pytest_kernelbench.catalog.solutions import natural
 from pytest_kernelbench.state import PAIR, STATE, State
 
@@ -38,26 +41,39 @@ class StrayFile(pytest.File):
 
     claim: Claim
     why: str
+    skipped: bool = False
 
     def collect(self) -> Iterator[pytest.Item]:
         """One item, named by what is not so."""
         item: StrayItem = StrayItem.from_parent(self, name="answers_a_problem")
-        item.why = self.why
+        item.why, item.skipped = self.why, self.skipped
         yield item
 
 
 class StrayItem(pytest.Item):
-    """Fails with the reason."""
+    """Fails with the reason; is skipped where the reason is no fault of the solution."""
 
     why: str
+    skipped: bool
 
     def runtest(self) -> None:
-        """Fail."""
+        """Fail, or skip."""
+        if self.skipped:
+            pytest.skip(self.why)
         pytest.fail(self.why, pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Where to look: the file."""
         return self.path, None, self.name
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Rows of a table of problems that are none: told of, and without effect on the rest."""
+    catalog = config.stash[STATE].matchmaker.catalog
+    if not any(root.suffix in TABLE_SUFFIXES for root in catalog.roots):
+        return []
+    _ = catalog.problems  # Has them read.
+    return [f"kernelbench: {complaint}" for complaint in catalog.complaints]
 
 
 class NotRunWarning(pytest.PytestWarning):
@@ -80,16 +96,23 @@ def pytest_collect_file(
     collectors = yield
     state = parent.config.stash[STATE]
     territory = None
-    if not collectors and file_path.suffix != ".py" and not _adapted(state, file_path):
+    if file_path.suffix in TABLE_SUFFIXES and parent.session.isinitpath(file_path):
+        from pytest_kernelbench.archives import ArchiveFile
+
+        return [*collectors, ArchiveFile.from_parent(parent, path=file_path)]
+    known = file_path.suffix in LOOKED_INTO
+    if not collectors and not known and not _adapted(state, file_path):
         return collectors
     claim = state.matchmaker.claim(file_path, look_inside=False)
     if claim is None:
         territory = state.guard.territory(file_path.parent)
-        if territory is not None or _named_by_user(file_path, parent):
-            claim = state.matchmaker.claim(file_path)
+        named = _named_by_user(file_path, parent)
+        if territory is not None or named:
+            claim = state.matchmaker.claim(file_path, named=named)
     others = [c for c in collectors if not isinstance(c, pytest.Module)]
     if claim is not None:
-        return [*others, _collector(state, file_path, claim, parent)]
+        made = solution_collector(parent, file_path, claim)
+        return others if made is None else [*others, made]
     if territory is None or len(others) == len(collectors):
         return collectors
     warnings.warn(
@@ -108,28 +131,58 @@ def _adapted(state: State, path: Path) -> bool:
 
 
 def _named_by_user(path: Path, parent: pytest.Collector) -> bool:
+    """Whether the file or its folder is an argument, and the file is none of the user's tests."""
     session = parent.session
-    return session.isinitpath(path) or session.isinitpath(path.parent)
+    if not (session.isinitpath(path) or session.isinitpath(path.parent)):
+        return False
+    return not any(fnmatch(path.name, pattern) for pattern in parent.config.getini("python_files"))
 
 
-def _collector(
-    state: State, path: Path, claim: Claim, parent: pytest.Collector
-) -> SolutionModule | StrayFile:
+def solution_collector(
+    parent: pytest.Collector, path: Path, claim: Claim, **place: Any  # noqa: ANN401 - as pytest's own constructors
+) -> SolutionModule | StrayFile | None:
+    """What stands for a solution; None if the trouble with it has been told of its whole folder.
+
+    ``place`` is the name and the node id of a solution that is not all of its file.
+    """
+    state = parent.config.stash[STATE]
+    claim = state.matchmaker.understood(path, claim)
     pair = state.matchmaker.pair(path, claim)
     if isinstance(pair, Pair):
-        key = (claim.entrant, pair.problem.level, pair.problem.number, claim.sample)
-        first = state.claimed.setdefault(key, path)
-        if first == path:
-            module: SolutionModule = SolutionModule.from_parent(parent, path=path)
+        problem, solution = pair.problem, pair.solution
+        key = (solution.entrant, problem.level, problem.number, solution.sample)
+        shown = solution.origin or str(path)
+        first = state.claimed.setdefault(key, shown)
+        if first == shown:
+            _register_judging(parent.config)
+            module: SolutionModule = SolutionModule.from_parent(parent, path=path, **place)
             module.pair = pair
             return module
         pair = (
-            f"{first} is already sample {claim.sample} of {claim.entrant!r} for {pair.problem.id}: "
+            f"{first} is already sample {solution.sample} of {solution.entrant!r} for {problem.id}: "
             "give this one another sample number, or its folder another name"
         )
-    stray: StrayFile = StrayFile.from_parent(parent, path=path)
-    stray.claim, stray.why = claim, pair
+    elif claim.folder_wide and state.told.setdefault(path.parent, path) != path:
+        return None
+    stray: StrayFile = StrayFile.from_parent(parent, path=path, **place)
+    stray.claim, stray.why, stray.skipped = claim, pair, claim.skipped
     return stray
+
+
+def _register_judging(config: pytest.Config) -> None:
+    """The fixtures of ``kernel_tests``, once there is anything to judge: other runs need none."""
+    plugins = config.pluginmanager
+    if plugins.has_plugin("kernelbench-fixtures"):
+        return
+    from pytest_kernelbench import fixtures
+
+    plugins.register(fixtures, "kernelbench-fixtures")
+    if plugins.hasplugin("benchmark"):
+        from pytest_kernelbench import benchmarks
+
+        plugins.register(benchmarks, "kernelbench-benchmarks")
+    else:
+        plugins.register(fixtures.WithoutBenchmark(), "kernelbench-benchmarks")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

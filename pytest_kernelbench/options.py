@@ -45,8 +45,9 @@ class Option:
 OPTIONS = (
     Option("level", "levels", "Only problems of these levels", reading.whole(1), "N", many=True),
     Option(
-        "problem", "problems", "Only these problems, as LEVEL/NUMBER", reading.problem, "L/N",
-        many=True,
+        "problem", "problems",
+        "Only these problems, as LEVEL/NUMBER, or the file of a problem that lies elsewhere",
+        reading.problem, "L/N|FILE", many=True,
     ),
     Option(
         "entrant", "entrants", "Only solutions of these entrants", reading.word, "NAME", many=True
@@ -149,11 +150,16 @@ OPTIONS = (
     Option("engine", "engine", "Where pairs are judged (default: local)", reading.word, "NAME"),
     Option(
         "problems", "problem_roots",
-        "Folders of problems; the first that has a number wins (default: problems)", Path,
-        "DIR", many=True, is_path=True,
+        "Folders or tables of problems; the first that has a number wins (default: problems)",
+        Path, "PATH", many=True, is_path=True,
     ),
     Option(
-        "solutions",
+        "solutions", "archives",
+        "Files with a solution a row (JSON, JSON Lines, parquet), as if named as arguments",
+        Path, "FILE", many=True, is_path=True,
+    ),
+    Option(
+        "solution-folders",
         "solution_folders",
         "Names of folders that hold nothing but solutions (default: solutions)",
         reading.word,

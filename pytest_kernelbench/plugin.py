@@ -73,7 +73,9 @@ def _guard(config: pytest.Config, settings: Settings) -> Guard:
 def _matchmaker(config: pytest.Config, settings: Settings) -> Matchmaker:
     offers = config.hook.pytest_kernelbench_adapters(config=config, settings=settings)
     adapters = [adapter for offer in offers for adapter in offer]
-    return Matchmaker(ProblemCatalog(settings.problem_roots), adapters)
+    catalog = ProblemCatalog(settings.problem_roots, settings.problem_files, settings.cache_dir)
+    level = settings.levels[0] if len(settings.levels) == 1 else None
+    return Matchmaker(catalog, adapters, settings.cache_dir, level)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -84,6 +86,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "a problem with a solution; set by pytest-kernelbench.",
     )
     settings = checked_settings(config)
+    _name_archives(config, settings)
     if hasattr(config, "workerinput"):
         from pytest_kernelbench.workers import take_device
 
@@ -93,6 +96,20 @@ def pytest_configure(config: pytest.Config) -> None:
     state = State(config.rootpath, settings, matchmaker, guard)
     config.stash[STATE] = state
     _register_parts(config, state)
+
+
+def _name_archives(config: pytest.Config, settings: Settings) -> None:
+    """Collect ``--kb-solutions`` as if named as arguments; alone, if nothing else is named.
+
+    Of an ini file they are part of what runs when nothing is named.
+    """
+    files = [str(path) for path in settings.archives if str(path) not in config.args]
+    given = getattr(config.option, "kb_solutions", None) is not None
+    named = config.args_source is config.ArgsSource.ARGS
+    if given and config.args_source is config.ArgsSource.INVOCATION_DIR:
+        config.args[:] = files
+    elif given or not named:
+        config.args.extend(files)
 
 
 def _register_parts(config: pytest.Config, state: State) -> None:

@@ -68,10 +68,12 @@ def device(text: str) -> str:
 
 
 def problem(text: str) -> str:
-    """``1/19``, also written ``01/019`` or ``level1/019``."""
+    """``1/19``, also written ``01/019`` or ``level1/019``; the name of a file stays as it is."""
+    if text.endswith(".py"):
+        return text
     match = re.fullmatch(r"(?:level)?([0-9]+)/([0-9]+)", text)
     if match is None:
-        message = f"{text!r} is not LEVEL/NUMBER, as in 1/19"
+        message = f"{text!r} is neither LEVEL/NUMBER, as in 1/19, nor a file that ends in .py"
         raise ValueError(message)
     return f"{int(match[1])}/{int(match[2])}"
 

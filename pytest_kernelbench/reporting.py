@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_kernelbench.endings import ended
 from pytest_kernelbench.state import PAIR, VERDICT
-from pytest_kernelbench.verdict import Status, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
+
+    from pytest_kernelbench.verdict import Verdict
 
 ATTRIBUTE = "kernelbench"
 """The attribute of a ``TestReport`` that holds ``Verdict.to_builtins()``.
@@ -23,6 +24,9 @@ session.
 
 def deliver(item: pytest.Item, verdict: Verdict) -> None:
     """Make ``verdict`` the item's, and give JUnit its properties."""
+    remarks = item.stash[PAIR].solution.notes
+    if remarks:
+        verdict = replace(verdict, notes=(*remarks, *verdict.notes))
     item.stash[VERDICT] = verdict
     item.user_properties.extend(properties(verdict))
 
@@ -67,6 +71,9 @@ def _without_judge(
     item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport
 ) -> Verdict:
     """An item that ended before it was judged: skipped by a mark, or a user's fixture failed."""
+    from pytest_kernelbench.endings import ended
+    from pytest_kernelbench.verdict import Status
+
     said = str(call.excinfo.value) if call.excinfo else ""
     status = Status.SKIPPED if report.skipped else Status.NOT_JUDGED
     verdict = ended(item.stash[PAIR], status, said or f"{report.when} {report.outcome}")
@@ -77,7 +84,11 @@ def _without_judge(
 def verdict_of(report: object) -> Verdict | None:
     """The verdict that a report carries, if it is a pair's deciding one."""
     plain: Any = getattr(report, ATTRIBUTE, None)
-    return None if plain is None else Verdict.from_builtins(plain)
+    if plain is None:
+        return None
+    from pytest_kernelbench.verdict import Verdict
+
+    return Verdict.from_builtins(plain)
 
 
 def pytest_report_teststatus(
@@ -87,14 +98,13 @@ def pytest_report_teststatus(
     plain: Any = getattr(report, ATTRIBUTE, None)
     if plain is None or report.skipped or report.outcome not in ("passed", "failed"):
         return None
-    status = plain["status"]
+    from pytest_kernelbench.verdict import Status
+
+    status, measured = Status(plain["status"]), plain["measurements"]
+    speed = f"{measured[0]['speedup']:.2f}x" if measured and status.right else ""
     if report.passed:
-        flag = f" {status}" if status == Status.NOT_A_KERNEL.value else ""
-        measured = plain["measurements"]
-        speed = f" {measured[0]['speedup']:.2f}x" if measured else ""
-        return "passed", ".", f"PASSED{speed}{flag}"
+        flag = status.value if status is Status.NOT_A_KERNEL else ""
+        return "passed", ".", " ".join(filter(None, ("PASSED", speed, flag)))
     if report.when == "setup":
-        return "error", "E", f"ERROR {status}"
-    slow = Status(status).right and plain["measurements"]
-    word = f"{plain['measurements'][0]['speedup']:.2f}x" if slow else status
-    return "failed", "F", f"FAILED {word}"
+        return "error", "E", f"ERROR {status.value}"
+    return "failed", "F", f"FAILED {speed or status.value}"

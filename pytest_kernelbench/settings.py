@@ -14,6 +14,10 @@ class Settings:
     """What the user asked for. Plain values only: it is sent to other processes as it is."""
 
     problem_roots: tuple[Path, ...] = (Path("problems"),)
+    problem_files: tuple[Path, ...] = ()
+    """``--kb-problem FILE``: problems by themselves; they go before any root's."""
+    archives: tuple[Path, ...] = ()
+    """``--kb-solutions``: files with a solution a row."""
     cache_dir: Path = Path(".kernelbench")
     cache_limit_gb: float = 20.0
     """Built extensions above this are evicted, least recently used first."""

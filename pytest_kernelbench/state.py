@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_kernelbench.catalog.problems import TABLE_SUFFIXES
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -26,23 +28,37 @@ class State:
     settings: Settings
     matchmaker: Matchmaker
     guard: Guard
-    claimed: dict[tuple[str, int, int, int], Path] = field(default_factory=dict)
+    claimed: dict[tuple[str, int, int, int], str] = field(default_factory=dict)
     """The file of each (entrant, level, number, sample), so that none is judged twice."""
+    told: dict[Path, Path] = field(default_factory=dict)
+    """By folder, the file at which something was said that holds for all of the folder."""
+    _archives: dict[Path, dict[str, Pair]] = field(default_factory=dict)
 
     def runs_solutions(self, config: pytest.Config) -> bool:
         """Whether the arguments name solutions: nothing changes in a run that has none."""
-        paths = (config.invocation_params.dir / arg.partition("::")[0] for arg in config.args)
-        return self.guard.any_solutions(paths)
+        paths = [config.invocation_params.dir / arg.partition("::")[0] for arg in config.args]
+        archives = any(path.suffix in TABLE_SUFFIXES for path in paths)
+        return archives or self.guard.any_solutions(paths)
 
     def pair_of(self, nodeid: str) -> Pair | None:
-        """The pair that a node id names: all of it lies in the path, so any process can tell."""
-        file, _, test = nodeid.partition("::")
+        """The pair that a node id names: all of it lies in the file, so any process can tell."""
+        file, *row, test = nodeid.split("::")
         if not test.startswith("test_kernel["):
             return None
         path = self.root / file
-        claim = self.matchmaker.claim(path, look_inside=False)
+        if row:
+            return self._archive(path).get(row[0])
+        claim = self.matchmaker.claim(path, named=True)
         pair = self.matchmaker.pair(path, claim) if claim is not None else ""
         return None if isinstance(pair, str) else pair
+
+    def _archive(self, path: Path) -> dict[str, Pair]:
+        """The pairs of an archive by the names of its rows."""
+        if path not in self._archives:
+            from pytest_kernelbench.catalog.sources import archive
+
+            self._archives[path] = archive.pairs(path, self.matchmaker)
+        return self._archives[path]
 
 
 STATE = pytest.StashKey[State]()

@@ -30,6 +30,10 @@ class Solution:
     entrant: str
     sample: int = 0
     entry: str = "ModelNew"
+    origin: str = ""
+    """Where it came from, if ``path`` was made for it: ``answers.jsonl:3``."""
+    notes: tuple[str, ...] = ()
+    """Remarks for the verdict: the adapter, the lines of an answer."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,7 @@
-"""Problems, found by their paths: ``levelN/NNN_name.py`` below one of several roots."""
+"""Problems, found by their paths: ``levelN/NNN_name.py`` below one of several roots.
+
+A root may also be a checkout of KernelBench, a folder of folders with a task each, or a table.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_kernelbench.catalog.naming import letters
 from pytest_kernelbench.catalog.pair import Problem
 from pytest_kernelbench.errors import UsageError
 
@@ -16,20 +20,81 @@ if TYPE_CHECKING:
 
 LEVEL_FOLDER = re.compile(r"level_?([0-9]+)", re.IGNORECASE)
 NUMBERED_FILE = re.compile(r"([0-9]+)_(.+)\.py")
+TABLE_SUFFIXES = (".json", ".jsonl", ".ndjson", ".parquet")
 
 
 class ProblemCatalog:
-    """All problems below some roots; where two hold the same number, the first root's is taken."""
+    """All problems below some roots; where two hold the same number, the first root's is taken.
 
-    def __init__(self, roots: Sequence[Path]) -> None:
+    ``files`` are problems by themselves and go before any root. ``cache`` is where rows of tables
+    get files of their own.
+    """
+
+    def __init__(
+        self,
+        roots: Sequence[Path],
+        files: Sequence[Path] = (),
+        cache: Path = Path(".kernelbench"),
+    ) -> None:
         self.roots = tuple(roots)
+        self.files = tuple(files)
+        self.complaints: list[str] = []
+        """Rows of tables that are no problems, each with the reason; known once they were read."""
+        self._cache = cache / "sources"
+
+    @cached_property
+    def named(self) -> tuple[Problem, ...]:
+        """The problems of ``files``, in their order."""
+        if not self.files:
+            return ()
+        from pytest_kernelbench.catalog import problem_files
+
+        return tuple(
+            problem_files.problem_of_file(path, self._cache, number)
+            for number, path in enumerate(self.files, start=1)
+        )
+
+    @property
+    def only(self) -> Problem | None:
+        """The problem that everything answers which names none: if a single one was named."""
+        return self.named[0] if len(self.files) == 1 else None
 
     @cached_property
     def _by_number(self) -> dict[tuple[int, int], Problem]:
         found: dict[tuple[int, int], Problem] = {}
         for root in reversed(self.roots):
-            found.update(_problems_below(root))
+            found.update(self._below(root))
+        found.update({(problem.level, problem.number): problem for problem in self.named})
         return dict(sorted(found.items()))
+
+    def _below(self, root: Path) -> dict[tuple[int, int], Problem]:
+        if root.suffix in TABLE_SUFFIXES and root.is_file():
+            from pytest_kernelbench.catalog import problem_files
+
+            rows = problem_files.problems_in_table(root, self._cache, self.complaints)
+            return {(problem.level, problem.number): problem for problem in rows}
+        found = _problems_below(root)
+        if not found and _has_levels(root / "KernelBench"):
+            found = _problems_below(root / "KernelBench")
+        if not found and root.is_dir():
+            from pytest_kernelbench.catalog import problem_files
+
+            first = len(self.files) + 1
+            tasks = enumerate(problem_files.task_references(root), start=first)
+            made = [problem_files.problem_of_file(path, self._cache, n) for n, path in tasks]
+            found = {(problem.level, problem.number): problem for problem in made}
+        return found
+
+    @cached_property
+    def _by_letters(self) -> dict[str, list[Problem]]:
+        found: dict[str, list[Problem]] = {}
+        for problem in self._by_number.values():
+            found.setdefault(letters(problem.name), []).append(problem)
+        return found
+
+    def called(self, name: str) -> list[Problem]:
+        """The problems of that name, whatever its case and punctuation."""
+        return self._by_letters.get(letters(name), [])
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -45,9 +110,15 @@ class ProblemCatalog:
         """The problem of that level and number, if any root has it."""
         return self._by_number.get((level, number))
 
+    @cached_property
+    def _homes(self) -> tuple[Path, ...]:
+        """The folders of levels: a checkout of KernelBench has one, and solutions beside it."""
+        inner = (root / "KernelBench" for root in self.roots)
+        return tuple(folder for folder in (*self.roots, *inner) if _has_levels(folder))
+
     def holds(self, path: Path) -> bool:
-        """Whether a path lies below one of the roots."""
-        return any(path.is_relative_to(root) for root in self.roots)
+        """Whether a path lies in one of the folders of levels."""
+        return any(path.is_relative_to(home) for home in self._homes)
 
     def describe(self) -> str:
         """What was searched, for messages: ``/x/problems (levels 1, 2: 200 problems)``."""
@@ -56,7 +127,12 @@ class ProblemCatalog:
         else:
             levels = ", ".join(map(str, self.levels))
             inside = f"levels {levels}: {len(self.problems)} problems"
-        return f"{', '.join(map(str, self.roots)) or 'nowhere'} ({inside})"
+        places = ", ".join(map(str, (*self.files, *self.roots)))
+        return f"{places or 'nowhere'} ({inside})"
+
+
+def _has_levels(folder: Path) -> bool:
+    return any(map(LEVEL_FOLDER.fullmatch, _names(folder)))
 
 
 def _problems_below(root: Path) -> dict[tuple[int, int], Problem]:

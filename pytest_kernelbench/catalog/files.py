@@ -1,0 +1,109 @@
+"""Files that other tools and people leave, known by their names alone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pytest_kernelbench.catalog.claim import Claim
+from pytest_kernelbench.catalog.layouts import EntrantTree
+from pytest_kernelbench.catalog.naming import level_of, parse
+from pytest_kernelbench.catalog.problems import LEVEL_FOLDER
+
+CPP_SUFFIXES = (".cu", ".cpp", ".cc", ".cxx")
+TEXT_SUFFIXES = (*CPP_SUFFIXES, ".md", ".txt")
+LOOKED_INTO = frozenset({".py", ".json", ".toml", *TEXT_SUFFIXES})
+"""Suffixes of files that may be solutions under any name."""
+REFERENCES = ("reference.py", "func_forward.py", "model.py")
+_NUMBERED_TEXT = re.compile(r"[0-9]+_.+\.(?:cu|cpp|cc|cxx|md|txt)")
+_RUN_TEXT = re.compile(r"level_[0-9]+_problem_[0-9]+_sample_[0-9]+(?:_[a-z]+)?\.(?:cu|cpp|md|txt)")
+_PROBLEM_FILE = re.compile(r"problem_([0-9]+)(?:_sample_([0-9]+))?_kernel\.py")
+_OPERATOR_FILE = re.compile(r"(.+__.+)_implementation_v[0-9]+\.py")
+_TASKS = {"solution.py": "reference.py", "candidate.py": "reference.py", "model_new.py": "model.py"}
+"""What a folder's solution is called, and its reference: nothing else in the folder is collected."""
+
+
+def problem_run(path: Path) -> Claim | None:
+    """``<run>_level2_.../problem_P_kernel.py``: the level is the folder's."""
+    match = _PROBLEM_FILE.fullmatch(path.name)
+    if match is None:
+        return None
+    return Claim(
+        path.parent.name,
+        level_of(path.parent.name),
+        int(match[1]),
+        sample=int(match[2] or 0),
+        format="run of one level",
+        folder_wide=True,
+    )
+
+
+def task_folder(path: Path) -> Claim | None:
+    """A folder a task or attempt: of what lies in it only ``solution.py`` or the like is collected."""
+    reference = _TASKS.get(path.name)
+    if reference is None or not (path.parent / reference).is_file():
+        return None
+    place = parse(path.parent.name)
+    return Claim(
+        path.parent.parent.name if place.name else path.parent.name,
+        place.level,
+        place.number if place.level is not None else None,
+        place.name,
+        place.sample or 0,
+        format="folder of a task",
+    )
+
+
+def text_by_name(path: Path) -> Claim | None:
+    """Answers and C++ called as solutions in Python are: ``level1/019_relu.md``."""
+    if path.suffix not in TEXT_SUFFIXES or "prompt" in path.name:
+        return None
+    in_level = LEVEL_FOLDER.fullmatch(path.parent.name)
+    run = _RUN_TEXT.fullmatch(path.name)
+    if run is None and (in_level is None or not _NUMBERED_TEXT.fullmatch(path.name)):
+        return None
+    place = parse(path.stem if run else f"{path.parent.name}/{path.stem}")
+    entrant = path.parent.name if run else path.parent.parent.name
+    form = "C++ source" if path.suffix in CPP_SUFFIXES else "answer"
+    return Claim(
+        entrant,
+        place.level,
+        place.number,
+        place.name,
+        place.sample or 0,
+        format=form,
+        adapter="text",
+    )
+
+
+def operator_file(path: Path) -> Claim | None:
+    """``<op>__<overload>/<op>__<overload>_implementation_v1.py``: another benchmark's."""
+    match = _OPERATOR_FILE.fullmatch(path.name)
+    if match is None or match[1] != path.parent.name:
+        return None
+    why = (
+        f"replaces the operator {match[1].replace('__', '.')} (BackendBench): not a KernelBench "
+        "solution; give it a class ModelNew and a problem"
+    )
+    return Claim(path.parent.parent.name, name=match[1], format="BackendBench", refusal=why)
+
+
+class FolderSolution(EntrantTree):
+    """``levelN/NNN_name/solution.py`` with other sources beside it; the folder bears the name."""
+
+    def __call__(self, path: Path) -> Claim | None:
+        """See ``Adapter``."""
+        if path.name not in ("solution.py", "model_new.py"):
+            return None
+        folder = path.parent
+        inside = LEVEL_FOLDER.fullmatch(folder.parent.name)
+        place = parse(f"{folder.parent.name}/{folder.name}" if inside else folder.name)
+        if place.level is None or place.number is None:
+            return None
+        home = folder.parent.parent if inside else folder.parent
+        entrant = self._entrant(home)
+        sample = place.sample or 0
+        return Claim(entrant, place.level, place.number, place.name, sample, format="folder")
+
+
+BY_NAME = (problem_run, task_folder, text_by_name, operator_file)

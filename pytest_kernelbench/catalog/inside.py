@@ -1,0 +1,154 @@
+"""A look into files of any name: are they solutions? Nothing is imported or executed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pytest_kernelbench.catalog.answers import has_fence
+from pytest_kernelbench.catalog.claim import Claim
+from pytest_kernelbench.catalog.entry import popcorn, python_entry
+from pytest_kernelbench.catalog.files import CPP_SUFFIXES, LOOKED_INTO
+from pytest_kernelbench.catalog.material import SOURCE_LIMIT_BYTES, Material
+from pytest_kernelbench.catalog.naming import level_of, parse
+from pytest_kernelbench.catalog.sources.packed import claim_packed, is_packed
+from pytest_kernelbench.catalog.sources.text import claim_text, entered
+
+_HASH_NAME = re.compile(r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")
+_NO_ANSWER = re.compile(
+    r"readme|license|changelog|contributing|(.*_)?prompt|task|notes?|requirements", re.IGNORECASE
+)
+_NO_SOLUTION = re.compile(r"test_.*|.*_test|conftest|__init__|setup", re.IGNORECASE)
+_NO_NAMES = frozenset({"solution", "kernel", "submission", "candidate", "model_new"})
+_SPEAKS = re.compile(
+    rb"^[ \t]*(?:class[ \t]+)?ModelNew\b"
+    rb"|^def[ \t]+(?:custom_kernel|run|forward|solution|\w+_kernel_impl)[ \t]*\("
+    rb"|\bimport\b.*\bModelNew\b",
+    re.MULTILINE,
+)
+_OWN = re.compile(rb"^(?:def[ \t]+(get_inputs|get_init_inputs)|class[ \t]+(Model))\b", re.MULTILINE)
+
+
+def look_inside(path: Path, *, named: bool = False) -> Claim | None:
+    """Any other file that can be entered: a solution, by whatever name.
+
+    ``named`` says that somebody named the file or its folder: then text without code is an answer.
+    """
+    if path.suffix not in LOOKED_INTO or _too_big(path):
+        return None
+    if path.suffix == ".py":
+        return _python(path)
+    if path.suffix == ".json":
+        return _json(path)
+    if path.suffix == ".toml":
+        return _kit(path)
+    if path.suffix in CPP_SUFFIXES:
+        return _cpp(path)
+    if _NO_ANSWER.fullmatch(path.stem):
+        return None
+    if path.name.endswith(".solution.py.txt"):
+        return _public_copy(path)
+    return _answer(path, named=named)
+
+
+def _python(path: Path) -> Claim | None:
+    if _NO_SOLUTION.fullmatch(path.stem):
+        return None
+    data = _read(path)
+    if not _SPEAKS.search(data):
+        return None
+    entry = python_entry(data.decode("utf-8", "replace"))
+    if entry is None:
+        return None
+    if entry.name != "ModelNew" and not entry.task and _beside_a_solution(path):
+        return None  # Helpers have functions called run or forward, too.
+    return entered(_named(path, "Python source"), entry, None)
+
+
+def _cpp(path: Path) -> Claim | None:
+    """A source that somebody's Python compiles is no solution by itself."""
+    text = _read(path).decode("utf-8", "replace")
+    if "PYBIND11_MODULE" not in text and not popcorn(text):
+        return None
+    if _beside_a_solution(path):
+        return None
+    return claim_text(text, _named(path, "C++ source"), path.stem, suffix=path.suffix)
+
+
+def _answer(path: Path, *, named: bool) -> Claim | None:
+    text = _read(path).decode("utf-8", "replace")
+    if not named and not has_fence(text) and "ModelNew" not in text:
+        return None
+    return claim_text(text, _named(path, "answer"), path.stem, suffix=path.suffix)
+
+
+def _public_copy(path: Path) -> Claim | None:
+    """``<task>.solution.py.txt``: a solution under a name that web servers show."""
+    text = _read(path).decode("utf-8", "replace")
+    entry = python_entry(text, model=True)
+    place = parse(path.name.removesuffix(".solution.py.txt"))
+    base = Claim(
+        path.parent.name, place.level, place.number, place.name, format="public copy of a solution"
+    )
+    return None if entry is None else entered(base, entry, Material((("solution.py", text),)))
+
+
+def _json(path: Path) -> Claim | None:
+    data = _read(path)
+    if b'"sources"' not in data:
+        return None
+    import msgspec
+
+    try:
+        value = msgspec.json.decode(data)
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+    return claim_packed(value, _named(path, "JSON")) if is_packed(value) else None
+
+
+def _kit(path: Path) -> Claim | None:
+    if path.name != "config.toml":
+        return None
+    from pytest_kernelbench.catalog.sources.kit import claim_kit
+
+    return claim_kit(path, Claim(path.parent.name, format="starter kit"))
+
+
+def _named(path: Path, form: str) -> Claim:
+    """What the name of a file says that no layout knows."""
+    if _HASH_NAME.fullmatch(path.stem):
+        return Claim(path.parent.name, format=form, folder_wide=True)
+    place = parse(path.stem)
+    name = "" if place.name in _NO_NAMES else place.name
+    level = place.level if place.level is not None else level_of(path.parent.name)
+    return Claim(path.parent.name, level, place.number, name, place.sample or 0, format=form)
+
+
+def _beside_a_solution(path: Path) -> bool:
+    """Whether a folder's ``solution.py`` or ``model_new.py`` will bring this file along."""
+    folders = list(path.parents)[:2]
+    return any(
+        (folder / name).is_file() and folder / name != path
+        for folder in folders
+        for name in ("solution.py", "model_new.py")
+    )
+
+
+def own_definitions(data: bytes) -> tuple[str, ...]:
+    """What a solution defines of the problem again: ``get_inputs``, ``Model``."""
+    return tuple(dict.fromkeys((a or b).decode() for a, b in _OWN.findall(data)))
+
+
+def _too_big(path: Path) -> bool:
+    try:
+        return path.stat().st_size > SOURCE_LIMIT_BYTES
+    except OSError:
+        return True
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        # Unreadable: whoever builds it will say why.
+        return b""

@@ -1,0 +1,224 @@
+"""Problems in other forms than a file in a level's folder: read as text, never executed here."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from pytest_kernelbench.catalog.entry import top_level_names
+from pytest_kernelbench.catalog.material import (
+    SOURCE_LIMIT_BYTES,
+    Material,
+    materialise,
+    readable,
+    too_long,
+)
+from pytest_kernelbench.catalog.naming import parse
+from pytest_kernelbench.catalog.pair import Problem
+from pytest_kernelbench.catalog.sources import columns, tables
+from pytest_kernelbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+OWN_LEVEL = 0
+"""The level of problems that have none: a file or folder by itself."""
+REFERENCE_NAMES = ("reference.py", "model.py", "func_forward.py", "problem.py")
+"""Files called so are named after their folder."""
+_COLUMNS = ("reference", "code")
+
+
+def problems_in_table(path: Path, cache: Path, complaints: list[str]) -> Iterator[Problem]:
+    """A problem a row, by the columns code, level, name, problem_id or what they are also called.
+
+    A row with a column for the reference is read for that one: archives of solutions have it.
+    """
+    known: dict[tuple[int, int], str] = {}
+    for row in tables.rows(path):
+        try:
+            found = _row(row)
+        except (columns.ColumnError, _RowError) as error:
+            complaints.append(f"{path}:{row.number}: {error}; no problem is taken from this row")
+            continue
+        if found is None:
+            continue
+        level, number, name, text = found
+        if (level, number) in known:
+            if known[level, number] != text:
+                complaints.append(
+                    f"{path}:{row.number}: another problem {level}/{number} than in an earlier "
+                    "row; the earlier is taken"
+                )
+            continue
+        known[level, number] = text
+        file = f"{number}_{readable(name) if name else 'problem'}.py"
+        place = materialise(Material(((file, text),)), cache / "problems", f"level{level}")
+        yield Problem(place, level, number, name or f"problem_{number}")
+
+
+class _RowError(Exception):
+    """A row is no problem."""
+
+
+def _row(row: tables.Row) -> tuple[int, int, str, str] | None:
+    """Level, number, name and text; None for a row without any."""
+    if row.trouble:
+        raise _RowError(row.trouble)
+    if not isinstance(row.value, dict):
+        message = f"the row is {columns.kind(row.value)}, not an object"
+        raise _RowError(message)
+    values: Mapping[str, Any] = row.value
+    text = next((t for role in _COLUMNS if (t := columns.text_of(values, role))), None)
+    if text is None:
+        if all(columns.column(values, role) is None for role in _COLUMNS):
+            message = f"no column holds a problem's code: it has {', '.join(values)}"
+            raise _RowError(message)
+        return None
+    place = columns.place_of(values, row.key)
+    if place.level is None or place.number is None:
+        missing = "level" if place.level is None else "problem_id"
+        message = f"no column says its {missing}: it has {', '.join(values)}"
+        raise _RowError(message)
+    if problem := too_long(text) or _no_problem(text):
+        raise _RowError(problem)
+    return place.level, place.number, place.name, text
+
+
+def problem_of_file(path: Path, cache: Path, number: int) -> Problem:
+    """The problem in a file that somebody named. Raises ``UsageError`` if it holds none.
+
+    It has the level and number that its path says, else level 0 and ``number``.
+    """
+    text = _text(path)
+    if problem := _no_problem(text):
+        message = f"{path} is no problem: {problem}"
+        raise UsageError(message)
+    named_by_folder = path.name in REFERENCE_NAMES and path.name != "problem.py"
+    place = parse(path.parent.name if named_by_folder else f"{path.parent.name}/{path.name}")
+    in_level = place.level is not None and place.number is not None
+    name = place.name if in_level or named_by_folder else parse(path.name).name
+    whole = text + _declared_shapes(path, text) + _settings(path)
+    if whole != text:
+        path = materialise(Material(((path.name, whole),)), cache / "problems", path.parent.name)
+    if not in_level:
+        return Problem(path, OWN_LEVEL, number, readable(name or path.stem))
+    assert place.level is not None
+    assert place.number is not None
+    return Problem(path, place.level, place.number, name or path.stem)
+
+
+def task_references(root: Path) -> list[Path]:
+    """The references of tasks that lie a folder each in ``root``."""
+    return [
+        folder / "reference.py"
+        for folder in sorted(root.iterdir())
+        if folder.name[:1] != "." and (folder / "reference.py").is_file()
+    ]
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.stat().st_size > SOURCE_LIMIT_BYTES:
+            message = f"{path} is longer than {SOURCE_LIMIT_BYTES:,} bytes: no problem is"
+            raise UsageError(message)
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{path} cannot be read as a problem: {error}"
+        raise UsageError(message) from error
+
+
+def _no_problem(text: str) -> str:
+    """Why a text is no problem; empty if it looks like one."""
+    names = top_level_names(text)
+    if names is None:
+        return "it is no Python that can be parsed"
+    if "ref_kernel" in names or "generate_input" in names:
+        return (
+            "a task of a kernelbot (ref_kernel, generate_input): not supported; "
+            "write its Model and get_inputs"
+        )
+    lacking = [name for name in ("Model", "get_inputs") if name not in names]
+    return f"it defines no {' and no '.join(lacking)}" if lacking else ""
+
+
+def _declared_shapes(path: Path, text: str) -> str:
+    """``SHAPES`` out of a ``shapes.py`` beside the reference, if it is a plain list of values."""
+    beside = path.parent / "shapes.py"
+    if path.name != "reference.py" or "SHAPES" in (top_level_names(text) or {}):
+        return ""
+    try:
+        body = ast.parse(beside.read_text(encoding="utf-8")).body
+    except (OSError, SyntaxError, ValueError):
+        return ""
+    for statement in body:
+        if isinstance(statement, ast.Assign) and any(
+            isinstance(target, ast.Name) and target.id == "SHAPES" for target in statement.targets
+        ):
+            try:
+                shapes = ast.literal_eval(statement.value)
+            except ValueError:
+                return ""
+            return f"\n\nSHAPES = {shapes!r}\n"
+    return ""
+
+
+_APPENDED = """
+
+# What follows was appended by pytest-kernelbench: the settings of {file}, the first as it is and the
+# others as other sizes.
+KB_INPUT = {input!r}
+KB_INIT = {init!r}
+SHAPES = {shapes!r}
+_kb_get_inputs, _kb_get_init_inputs = get_inputs, get_init_inputs
+
+
+def get_inputs():
+    return list(_kb_get_inputs(**KB_INPUT))
+
+
+def get_init_inputs():
+    return list(_kb_get_init_inputs(**KB_INIT))
+"""
+
+
+def _settings(path: Path) -> str:
+    """Arguments of ``get_inputs`` and ``get_init_inputs`` out of a ``config_forward.json``."""
+    beside = path.parent / "config_forward.json"
+    if path.name != "func_forward.py" or not beside.is_file():
+        return ""
+    try:
+        config = msgspec.json.decode(beside.read_bytes(), type=_Settings)
+    except msgspec.MsgspecError as error:
+        message = f"{beside} cannot be understood: {error}"
+        raise UsageError(message) from None
+    first, *others = config.combined()
+    shapes = [{"KB_INPUT": inputs, "KB_INIT": init} for inputs, init in others]
+    return _APPENDED.format(file=beside.name, input=first[0], init=first[1], shapes=shapes)
+
+
+class _Settings(msgspec.Struct):
+    single_input_configs: list[dict[str, Any]] = []
+    multi_input_configs: list[dict[str, Any]] = []
+    single_init_configs: list[dict[str, Any]] = []
+    multi_init_configs: list[dict[str, Any]] = []
+    single_shared_configs: list[dict[str, Any]] = []
+    multi_shared_configs: list[dict[str, Any]] = []
+
+    def combined(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        """Keyword arguments of inputs and of the constructor, the plain setting first."""
+        found: list[tuple[dict[str, Any], dict[str, Any]]] = []
+        groups = (
+            (self.single_input_configs, self.single_init_configs, self.single_shared_configs),
+            (self.multi_input_configs, self.multi_init_configs, self.multi_shared_configs),
+        )
+        for inputs, inits, shared in groups:
+            for common in shared or [{}]:
+                for init in inits or self.single_init_configs or [{}]:
+                    for each in inputs or [{}]:
+                        pair = ({**common, **each}, {**common, **init})
+                        if pair not in found:
+                            found.append(pair)
+        return found

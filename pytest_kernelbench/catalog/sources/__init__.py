@@ -1,0 +1,1 @@
+"""Solutions and problems that lie in other things than a Python file each: read, never executed."""

@@ -1,0 +1,67 @@
+"""A solution as flashinfer-bench's starter kit lays it out: ``config.toml`` and ``solution/``."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pytest_kernelbench.catalog.material import SOURCE_LIMIT_BYTES
+from pytest_kernelbench.catalog.sources.packed import claim_packed
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib  # pytest needs it there, too
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from pytest_kernelbench.catalog.claim import Claim
+
+_SUFFIXES = (".py", ".cu", ".cuh", ".h", ".hpp", ".cpp", ".cc", ".cxx")
+
+
+def claim_kit(path: Path, base: Claim) -> Claim | None:
+    """What a ``config.toml`` claims; None if it configures something else."""
+    try:
+        config = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError):
+        return None
+    about, build = config.get("solution"), config.get("build")
+    folder = path.parent / "solution"
+    if not isinstance(about, dict) or not isinstance(build, dict) or not folder.is_dir():
+        return None
+    language = str(build.get("language", ""))
+    if (folder / language).is_dir():
+        folder /= language
+    files, too_long = _files(folder)
+    if too_long:
+        return replace(base, refusal=f"{too_long} is longer than {SOURCE_LIMIT_BYTES:,} bytes")
+    return claim_packed(_packed(about, build, files), base)
+
+
+def _files(folder: Path) -> tuple[list[dict[str, str]], str]:
+    """The sources below a folder; and the first that is too long to be one."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        if path.suffix not in _SUFFIXES or not path.is_file() or path.is_symlink():
+            continue
+        if path.stat().st_size > SOURCE_LIMIT_BYTES:
+            return [], str(path)
+        name = path.relative_to(folder).as_posix()
+        found.append({"path": name, "content": path.read_text(encoding="utf-8", errors="replace")})
+    return found, ""
+
+
+def _packed(
+    about: Mapping[str, Any], build: Mapping[str, Any], files: list[dict[str, str]]
+) -> dict[str, Any]:
+    return {
+        "name": about.get("name"),
+        "definition": about.get("definition"),
+        "author": about.get("author"),
+        "spec": dict(build),
+        "sources": files,
+    }
