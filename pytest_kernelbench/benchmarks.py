@@ -90,13 +90,14 @@ class Relay:
     and none reaches the report. Our times were taken one pair at a time and travel on the report.
     """
 
-    def __init__(self, benchmarks: list[Any]) -> None:
-        self._benchmarks = benchmarks
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
 
     def pytest_kernelbench_verdict(self, verdict: Verdict, nodeid: str) -> None:
         """Add an entry for a solution that is right and timed."""
+        session: Any = self._config.pluginmanager.get_plugin("pytest-benchmark")
         measured, rounds_s = verdict.measurement, rounds(verdict)
-        if measured is None or not rounds_s or not verdict.status.right:
+        if session is None or measured is None or not rounds_s or not verdict.status.right:
             return
         # Public by name, though not documented; tests/integration/test_benchmarks.py holds it.
         from pytest_benchmark.stats import Metadata
@@ -117,7 +118,7 @@ class Relay:
         )
         for duration_s in rounds_s:
             entry.update(duration_s)
-        self._benchmarks.append(entry)
+        session.benchmarks.append(entry)
 
 
 @pytest.fixture
@@ -126,22 +127,9 @@ def record_times(benchmark: Benchmark) -> Callable[[Verdict], None]:
     return lambda verdict: enter(benchmark, verdict)
 
 
-def distributes(config: pytest.Config) -> bool:
-    """Whether items run in other processes than the reporting one."""
-    return config.getoption("dist", "no") != "no" or hasattr(config, "workerinput")
-
-
 def disable_fixture(config: pytest.Config) -> None:
     """Disable the fixture as it would itself under xdist, less its warning: there is the relay.
 
     Must come before pytest-benchmark reads its options: last of all in ``pytest_configure``.
     """
     config.option.benchmark_disable = True
-
-
-def pytest_sessionstart(session: pytest.Session) -> None:
-    """Register the relay, once pytest-benchmark has made its session."""
-    config = session.config
-    benchmarks = config.pluginmanager.get_plugin("pytest-benchmark")
-    if distributes(config) and not hasattr(config, "workerinput") and benchmarks is not None:
-        config.pluginmanager.register(Relay(benchmarks.benchmarks), "kernelbench-relay")

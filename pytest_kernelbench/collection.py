@@ -139,7 +139,10 @@ def _named_by_user(path: Path, parent: pytest.Collector) -> bool:
 
 
 def solution_collector(
-    parent: pytest.Collector, path: Path, claim: Claim, **place: Any  # noqa: ANN401 - as pytest's own constructors
+    parent: pytest.Collector,
+    path: Path,
+    claim: Claim,
+    **place: Any,  # noqa: ANN401 - as pytest's own constructors
 ) -> SolutionModule | StrayFile | None:
     """What stands for a solution; None if the trouble with it has been told of its whole folder.
 
@@ -154,12 +157,12 @@ def solution_collector(
         shown = solution.origin or str(path)
         first = state.claimed.setdefault(key, shown)
         if first == shown:
-            _register_judging(parent.config)
             module: SolutionModule = SolutionModule.from_parent(parent, path=path, **place)
             module.pair = pair
             return module
         pair = (
-            f"{first} is already sample {solution.sample} of {solution.entrant!r} for {problem.id}: "
+            f"{first} is already sample {solution.sample} of {solution.entrant!r} "
+            f"for {problem.id}: "
             "give this one another sample number, or its folder another name"
         )
     elif claim.folder_wide and state.told.setdefault(path.parent, path) != path:
@@ -167,22 +170,6 @@ def solution_collector(
     stray: StrayFile = StrayFile.from_parent(parent, path=path, **place)
     stray.claim, stray.why, stray.skipped = claim, pair, claim.skipped
     return stray
-
-
-def _register_judging(config: pytest.Config) -> None:
-    """The fixtures of ``kernel_tests``, once there is anything to judge: other runs need none."""
-    plugins = config.pluginmanager
-    if plugins.has_plugin("kernelbench-fixtures"):
-        return
-    from pytest_kernelbench import fixtures
-
-    plugins.register(fixtures, "kernelbench-fixtures")
-    if plugins.hasplugin("benchmark"):
-        from pytest_kernelbench import benchmarks
-
-        plugins.register(benchmarks, "kernelbench-benchmarks")
-    else:
-        plugins.register(fixtures.WithoutBenchmark(), "kernelbench-benchmarks")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_kernelbench.catalog.pair import Pair
-from pytest_kernelbench.endings import ended, ended_by
-from pytest_kernelbench.expectations import expect_judged
-from pytest_kernelbench.reporting import deliver
 from pytest_kernelbench.state import PAIR, STATE
-from pytest_kernelbench.verdict import Status, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,8 +16,10 @@ if TYPE_CHECKING:
     from pytest_kernelbench.catalog.pair import Problem, Solution
     from pytest_kernelbench.engine.protocol import Engine
     from pytest_kernelbench.settings import Settings
+    from pytest_kernelbench.verdict import Verdict
 
-_T = TypeVar("_T")
+# pytest reads this module in every run, before it knows whether there is anything to judge. What
+# only a pair's item needs is therefore imported by the fixtures that use it.
 
 
 @pytest.fixture(scope="session")
@@ -61,8 +59,10 @@ def extension(
     """The solution, built; an error at setup if it cannot be."""
     if request.config.getoption("benchmark_skip", default=False):
         pytest.skip("--benchmark-skip")
+    from pytest_kernelbench.judging import ended_well
+
     pair = Pair(problem, solution)
-    return _ended_well(request.node, lambda: engine.build(pair))
+    return ended_well(request.node, lambda: engine.build(pair))
 
 
 @pytest.fixture
@@ -79,14 +79,12 @@ def verdict(
     judge: Callable[[Pair, Extension], Verdict],
 ) -> Verdict:
     """How the pair ended; skipped or an error at setup where it could not be judged."""
+    from pytest_kernelbench.judging import built_only, ended_well, reach
+
     pair = _pair(request)
     if kb_settings.build_only:
-        reached = ended(pair, Status.SKIPPED, "built; not judged (--kb-build-only)")
-    else:
-        reached = _ended_well(request.node, lambda: judge(pair, extension))
-    deliver(request.node, reached)
-    expect_judged(reached)
-    return reached
+        return reach(request.node, built_only(pair))
+    return reach(request.node, ended_well(request.node, lambda: judge(pair, extension)))
 
 
 class WithoutBenchmark:
@@ -101,15 +99,3 @@ class WithoutBenchmark:
 def _pair(request: pytest.FixtureRequest) -> Pair:
     pair: Pair = request.node.stash[PAIR]
     return pair
-
-
-def _ended_well(item: pytest.Item, step: Callable[[], _T]) -> _T:
-    """Do a step; what it raises becomes the item's verdict, and its skip or error at setup."""
-    try:
-        return step()
-    except Exception as error:  # noqa: BLE001 - a bug of ours must not be held against the solution
-        reached = ended_by(error, item.stash[PAIR])
-    deliver(item, reached)
-    expect_judged(reached)
-    message = f"{reached.status} ends no item"
-    raise AssertionError(message)

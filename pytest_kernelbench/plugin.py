@@ -113,17 +113,21 @@ def _name_archives(config: pytest.Config, settings: Settings) -> None:
 
 
 def _register_parts(config: pytest.Config, state: State) -> None:
-    """What every run needs; ``collection`` registers the rest when it meets the first solution."""
-    from pytest_kernelbench import collection, reporting
+    from pytest_kernelbench import collection, fixtures, reporting
 
     register = config.pluginmanager.register
     register(collection, "kernelbench-collection")
+    register(fixtures, "kernelbench-fixtures")
     register(reporting, "kernelbench-reporting")
     distributes = hasattr(config, "workerinput") or config.getoption("dist", "no") != "no"
-    if distributes and config.pluginmanager.hasplugin("benchmark") and state.runs_solutions(config):
+    if config.pluginmanager.hasplugin("benchmark"):
         from pytest_kernelbench import benchmarks
 
-        benchmarks.disable_fixture(config)
+        register(benchmarks, "kernelbench-benchmarks")
+        if distributes and state.runs_solutions(config):
+            benchmarks.disable_fixture(config)
+    else:
+        register(fixtures.WithoutBenchmark(), "kernelbench-benchmarks")
     if not hasattr(config, "workerinput"):
         _register_reporters(config, state, distributes=distributes)
 

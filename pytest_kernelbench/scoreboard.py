@@ -6,16 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_kernelbench.gates import Row, gates
 from pytest_kernelbench.reporting import verdict_of
-from pytest_kernelbench.reports import terminal
-from pytest_kernelbench.score import score
 from pytest_kernelbench.state import PAIR, STATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_kernelbench.gates import Gate
+    from pytest_kernelbench.gates import Gate, Row
     from pytest_kernelbench.score import Key
     from pytest_kernelbench.verdict import Verdict
 
@@ -75,6 +72,9 @@ class Scoreboard:
 
     def rows(self) -> list[Row]:
         """A row for each level and entrant, in that order."""
+        from pytest_kernelbench.gates import Row
+        from pytest_kernelbench.score import score
+
         settings = self._state.settings
         found: dict[tuple[int, str], list[Verdict]] = {}
         for verdict in self.verdicts.values():
@@ -128,7 +128,11 @@ class Scoreboard:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _gates(self) -> list[Gate]:
-        return gates(self.rows(), self._state.settings) if self.verdicts else []
+        if not self.verdicts:
+            return []
+        from pytest_kernelbench.gates import gates
+
+        return gates(self.rows(), self._state.settings)
 
     def _plans_only(self) -> bool:
         option = self._config.option
@@ -149,6 +153,8 @@ class Scoreboard:
             terminalreporter.write_line(f"gate {verb}: {gate}", **colour)
 
     def _table(self) -> Iterator[str]:
+        from pytest_kernelbench.reports import terminal
+
         settings = self._state.settings
         if settings.build_only:
             failed = sum(verdict.status.value == "not_built" for verdict in self.verdicts.values())

@@ -7,7 +7,7 @@ import dataclasses
 from pytest_kernelbench.options import OPTIONS
 from pytest_kernelbench.settings import Settings
 
-DERIVED = {"fail_under", "baseline_prepare"}
+DERIVED = {"fail_under", "baseline_prepare", "problem_files"}
 """Fields that another option's value is split into."""
 
 

@@ -21,7 +21,7 @@ def project(tree):
         (["--kb-level=x"], "--kb-level: 'x' is not a whole number of at least 1"),
         (["--kb-level="], "--kb-level: '' is not a whole number of at least 1"),
         (["--kb-problem=1/2"], "--kb-problem 1/2: there is no such one; searched: *"),
-        (["--kb-problem=relu"], "--kb-problem: 'relu' is not LEVEL/NUMBER, as in 1/19"),
+        (["--kb-problem=relu"], "--kb-problem: 'relu' is *LEVEL/NUMBER, as in 1/19*"),
         (["--kb-level=1", "--kb-problem=2/3"], "--kb-problem 2/3 lies outside of --kb-level 1"),
         (["--kb-seeds=2.5"], "--kb-seeds: '2.5' is not a whole number of at least 1"),
         (["--kb-dtype=float32"], "--kb-dtype: 'float32' is none of fp32, fp16, bf16"),

@@ -89,6 +89,7 @@ def test_engine(tree, monkeypatch) -> None:
             raise OSError
 
     monkeypatch.setattr(local, "LocalEngine", Recorded)
+    tree.problem("level1/019_relu")
     tree.solution("ann/level1/019_relu")
     path = tree.path / "conftest.py"
     path.write_text("\n\n" + example("Another engine"))
