@@ -22,7 +22,7 @@ from pytest_kernelbench.build.job import JOB_FILE, LOG_FILE, Job
 from pytest_kernelbench.build.precompiled import Precompiled
 from pytest_kernelbench.build.process import run_child
 from pytest_kernelbench.build.slots import Slots, usable_slots
-from pytest_kernelbench.build.store import Entry, Store, disk_errors, remove
+from pytest_kernelbench.build.store import Entry, Store, disk_errors, folder_bytes, remove
 from pytest_kernelbench.build.toolchain import find_toolchain
 from pytest_kernelbench.build.wrappers import lean_folder, prepare_wrappers
 from pytest_kernelbench.errors import BuildError, MachineError, MissingNeedError
@@ -176,7 +176,7 @@ class Builder:
             )
             self._precompiled.consider(work, self.progress.waiting)
             _sweep_work(work)
-            made = msgspec.structs.replace(made, size_bytes=_size_bytes(work))
+            made = msgspec.structs.replace(made, size_bytes=folder_bytes(work))
             return self._store.adopt(work, base, solution, result.inputs, made), made
         finally:
             remove(work)
@@ -195,6 +195,7 @@ class Builder:
             passed_on=passed,
             capability=capability,
             missing_tools=self._tools.missing,
+            readable=(str(self._wrappers), str(lean_folder(self._wrappers.parent, self._tools))),
         )
 
     def _answer(self, key: str, entry: Entry, *, cached: bool) -> Extension:
@@ -251,7 +252,3 @@ def _sweep_work(work: Path) -> None:
     """Leave what the contender and a person reading need; the rest of the work folder goes."""
     for name in ("home", "tmp", "torch_extensions", "triton", "pycache", "wishes"):
         remove(work / name)
-
-
-def _size_bytes(folder: Path) -> int:
-    return sum(path.lstat().st_size for path in folder.rglob("*"))

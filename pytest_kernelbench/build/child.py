@@ -20,6 +20,9 @@ import msgspec
 
 from pytest_kernelbench.build.job import JOB_FILE, REPORT_FILE, Job, Report
 from pytest_kernelbench.build.recorder import Recorder
+from pytest_kernelbench.sandbox import walls
+from pytest_kernelbench.sandbox.enclosure import enclose
+from pytest_kernelbench.sandbox.plan import Plan
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -45,16 +48,42 @@ _NO_DEVICE = (
 )
 
 
-def limit() -> None:
-    """Bound this process and all below it; judging goes before building ahead."""
+def limit(folder: str) -> None:
+    """Bound this process and all below it, and go on inside walls; judging goes before building ahead."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_LARGEST_FILE_BYTES, _LARGEST_FILE_BYTES))
     os.nice(5)
+    job = _read_job(folder)
+    raised = enclose(*_allowed(job))
+    print(f"walls: {'; '.join(raised.up)}", *raised.missing, sep="\nno wall: ", flush=True)
+
+
+def _read_job(folder: str) -> Job:
+    return msgspec.json.decode((Path(folder) / JOB_FILE).read_bytes(), type=Job)
+
+
+def _allowed(job: Job) -> tuple[list[Path], list[Path]]:
+    """``(readable, writable)``: the system, compilers, and what lies beside the solution; the work folder."""
+    tools = [Path(place) for place in os.environ["PATH"].split(os.pathsep)]
+    # Compilers read ../lib and ../include of where they lie.
+    tools += [place.parent for place in tools if place.name in ("bin", "sbin")]
+    named = [
+        Path(place)
+        for name, value in job.environment.items()
+        if name.endswith(("PATH", "HOME", "PREFIX", "_ENV", "_ROOT", "_DIR"))
+        for place in value.split(os.pathsep)
+        if os.path.isabs(place)
+    ]
+    near = [Path(job.solution).parent, *(Path(folder) for folder in job.readable)]
+    home = Path.home()
+    beside = [place for place in (*tools, *named, *near) if place not in (home, Path("/"))]
+    readable, writable = walls.allowed_paths(Plan("", job.folder, tuple(map(str, beside))))
+    return readable, [*writable, Path(job.folder)]
 
 
 def main(folder: str) -> None:
     """Build the job of ``folder`` and end the process, whatever threads the solution left."""
-    job = msgspec.json.decode((Path(folder) / JOB_FILE).read_bytes(), type=Job)
+    job = _read_job(folder)
     started = time.monotonic()
     report = _run(job)
     report = msgspec.structs.replace(report, seconds=time.monotonic() - started)
@@ -155,7 +184,7 @@ def _failure(error: BaseException, job: Job, recorder: Recorder) -> Report:
     if any(words in chain for words in _NO_DEVICE):
         return Report("deferred", line, own)
     if isinstance(error, SystemExit):
-        line = f"the module body called sys.exit({error.code!r})"
+        own += f"\nthe module body called sys.exit({error.code!r})"
     return Report("raised", line, own)
 
 
@@ -169,11 +198,11 @@ def _chain(error: BaseException | None) -> list[BaseException]:
 
 def _own_traceback(error: BaseException, job: Job) -> str:
     """The traceback with the solution's own frames alone."""
-    own = str(Path(job.solution).parent)
+    own = str(Path(job.solution).parent) + os.sep
     frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
-        if os.path.abspath(frame.filename).startswith(own)
+        if frame.filename.startswith(own)
     ]
     head = (
         ["Traceback (most recent call last):\n", *traceback.format_list(frames)] if frames else []

@@ -32,6 +32,8 @@ class Job(msgspec.Struct, frozen=True):
     capability: tuple[int, int] | None = None
     """Of the device the extension is for: what the solution is told when it asks."""
     missing_tools: tuple[str, ...] = ()
+    readable: tuple[str, ...] = ()
+    """Folders with our compilers and stand-in headers."""
 
 
 class Call(msgspec.Struct):
@@ -69,8 +71,11 @@ class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def read_report(folder: Path) -> Report | None:
     """The child's answer, or None where there is none that can be understood."""
+    path = folder / REPORT_FILE
+    if not path.is_file():  # a pipe in its place would be waited for
+        return None
     try:
-        with (folder / REPORT_FILE).open("rb") as file:
+        with path.open("rb") as file:
             data = file.read(_REPORT_LIMIT_BYTES + 1)
     except OSError:
         return None
@@ -84,8 +89,11 @@ def read_report(folder: Path) -> Report | None:
 
 def read_manifest(folder: Path) -> Manifest | None:
     """The manifest, if it is one and names nothing outside its folder."""
+    path = folder / MANIFEST_FILE
+    if not path.is_file():
+        return None
     try:
-        with (folder / MANIFEST_FILE).open("rb") as file:
+        with path.open("rb") as file:
             manifest = msgspec.json.decode(file.read(_REPORT_LIMIT_BYTES), type=Manifest)
     except (OSError, msgspec.MsgspecError):
         return None

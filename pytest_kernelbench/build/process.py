@@ -23,11 +23,12 @@ if TYPE_CHECKING:
     from pytest_kernelbench.build.job import Job
 
 _LOG_LIMIT_BYTES = 64 << 20
+_LOG_KEPT_BYTES = 1 << 20
 _LOOK_EVERY_S = 0.05
 _BOOT = (
     "import json, sys; paths, folder = json.loads(sys.argv[1]);"
     "sys.path += [path for path in paths if path not in sys.path];"
-    "from pytest_kernelbench.build.child import limit, main; limit(); main(folder)"
+    "from pytest_kernelbench.build.child import limit, main; limit(folder); main(folder)"
 )
 
 
@@ -65,6 +66,7 @@ def run_child(job: Job, timeout_s: float) -> End:
         stopped = _watch(process, folder / LOG_FILE, started + timeout_s, timeout_s)
     finally:
         _end_all(process)
+    _trim(folder / LOG_FILE)
     return End(process.returncode, time.monotonic() - started, stopped)
 
 
@@ -78,6 +80,19 @@ def _watch(process: subprocess.Popen[bytes], log: Path, deadline: float, timeout
         if log.stat().st_size > _LOG_LIMIT_BYTES:
             return f"it printed more than {_LOG_LIMIT_BYTES >> 20} MiB"
         time.sleep(_LOOK_EVERY_S)
+
+
+def _trim(log: Path) -> None:
+    """Keep the beginning and the end of a log that is longer than anyone reads."""
+    size = log.stat().st_size
+    if size <= 2 * _LOG_KEPT_BYTES:
+        return
+    with log.open("rb") as file:
+        head = file.read(_LOG_KEPT_BYTES)
+        file.seek(size - _LOG_KEPT_BYTES)
+        tail = file.read(_LOG_KEPT_BYTES)
+    left_out = f"\n... {size - len(head) - len(tail)} bytes left out ...\n"
+    log.write_bytes(head + left_out.encode() + tail)
 
 
 def _end_all(process: subprocess.Popen[bytes]) -> None:

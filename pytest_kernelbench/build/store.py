@@ -125,13 +125,17 @@ class Store:
             work.rename(target)
         return key
 
-    def evict(self, limit_bytes: int) -> list[str]:
-        """Remove entries, least recently used first, until the rest is within the limit."""
+    def evict(self, limit_bytes: int, used_within_s: float = 0.0) -> list[str]:
+        """Remove entries, least recently used first, until the rest is within the limit.
+
+        What was used within ``used_within_s`` or the last hour stays.
+        """
+        spared_s = max(used_within_s, _IN_USE_S)
         rows = sorted(self.rows(), key=lambda row: row[2])
         total = sum(entry.size_bytes for _, entry, _ in rows)
         gone: list[str] = []
         for key, entry, used_at in rows:
-            if total <= limit_bytes or time.time() - used_at < _IN_USE_S:
+            if total <= limit_bytes or time.time() - used_at < spared_s:
                 break
             remove(self.entries / key)
             total -= entry.size_bytes
@@ -166,6 +170,15 @@ class Store:
 def remove(folder: Path) -> None:
     """Remove a folder that another process may be removing too."""
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def folder_bytes(folder: Path) -> int:
+    """Size of all files below ``folder``; files that go away meanwhile count nothing."""
+    total = 0
+    for path in folder.rglob("*"):
+        with contextlib.suppress(FileNotFoundError):
+            total += path.lstat().st_size
+    return total
 
 
 def write_once(path: Path, text: str, mode: int = 0o644) -> None:
