@@ -22,6 +22,8 @@ EXCLUDING = (
     ("build_only", "at_k", "a build has no score"),
     ("correctness_only", "thresholds", "without times nothing is shown to be faster"),
     ("correctness_only", "fail_under_levels", "without times fast_p is 0"),
+    ("correctness_only", "baseline_times", "there is no time to compare with them"),
+    ("build_only", "baseline_times", "a build is not timed"),
     ("correctness_only", "budget_s", "there is no timing to spend it on"),
 )
 """Pairs of fields that cannot both be given, and why."""
@@ -47,7 +49,9 @@ def checked_settings(config: pytest.Config) -> Settings:
         _check_engine(given.get("engine", "local"), config)
         if not hasattr(config, "workerinput"):
             _check_device(given.get("device", "auto"), given.get("engine", "local"))
-        _check_file(given.get("json"))
+            _check_times(given)
+        for field in ("json", "eval_results", "trace", "csv"):
+            _check_file(field, given.get(field))
         return Settings(**given)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
@@ -155,9 +159,31 @@ def _check_device(device: str, engine: str) -> None:
         find_device(device)
 
 
-def _check_file(path: Path | None) -> None:
+def _check_times(given: Mapping[str, Any]) -> None:
+    """Stored baselines are of the device that judges, unless somebody says that it does not matter."""
+    path = given.get("baseline_times")
+    if path is None:
+        return
+    from pytest_kernelbench.catalog import stored_times
+
+    stored = stored_times.read(path)
+    if given.get("foreign_baseline") or given.get("engine", "local") != "local":
+        return
+    from pytest_kernelbench.engine.devices import find_device
+
+    device = find_device(given.get("device", "auto")).name
+    if not stored.fits(device):
+        message = (
+            f"--kb-baseline-times {path}: measured on {stored.hardware!r}, but this session judges "
+            f"on {device!r}; give --kb-foreign-baseline if that does not matter"
+        )
+        raise UsageError(message)
+
+
+def _check_file(field: str, path: Path | None) -> None:
     if path is not None and (path.is_dir() or not path.parent.is_dir()):
-        message = f"--kb-json {path}: not a file in a folder that exists"
+        flag = {option.field: option.flag for option in options.OPTIONS}[field]
+        message = f"{flag} {path}: not a file in a folder that exists"
         raise UsageError(message)
 
 

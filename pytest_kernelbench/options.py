@@ -168,6 +168,23 @@ OPTIONS = (
     ),
     Option("json", "json", "Write a JSON record for each verdict as it comes", Path, "FILE",
            is_path=True),
+    Option(
+        "eval-results", "eval_results",
+        "Write KernelBench's eval_results.json (one for each entrant and level)", Path, "FILE",
+        is_path=True,
+    ),
+    Option("trace", "trace", "Write flashinfer-bench's traces, a line of JSON each", Path, "FILE",
+           is_path=True),
+    Option("csv", "csv", "Write a table of all verdicts", Path, "FILE", is_path=True),
+    Option(
+        "baseline-times", "baseline_times",
+        "Also give speedups against the baselines of this KernelBench timing file", Path, "FILE",
+        is_path=True,
+    ),
+    Option(
+        "foreign-baseline", "foreign_baseline",
+        "Take --kb-baseline-times though they were measured on another device",
+    ),
     Option("at-k", "at_k", "Also report pass@k and fast_p@k for these k", reading.whole(1), "K",
            many=True),
 )  # fmt: skip

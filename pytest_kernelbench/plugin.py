@@ -147,6 +147,10 @@ def _register_reporters(config: pytest.Config, state: State, *, distributes: boo
         from pytest_kernelbench.reports.records import RecordWriter
 
         register(RecordWriter(state.settings.json), "kernelbench-records")
+    if state.settings.eval_results or state.settings.trace or state.settings.csv:
+        from pytest_kernelbench.reports.exports import Exporter
+
+        register(Exporter(state.settings), "kernelbench-exports")
 
 
 @pytest.hookimpl(trylast=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_kernelbench.state import PAIR, VERDICT
+from pytest_kernelbench.state import PAIR, STATE, VERDICT
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -27,6 +27,9 @@ def deliver(item: pytest.Item, verdict: Verdict) -> None:
     remarks = item.stash[PAIR].solution.notes
     if remarks:
         verdict = replace(verdict, notes=(*remarks, *verdict.notes))
+    stored = item.config.stash[STATE].stored_times
+    if stored is not None:
+        verdict = stored.beside(verdict)
     item.stash[VERDICT] = verdict
     item.user_properties.extend(properties(verdict))
 

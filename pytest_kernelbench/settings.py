@@ -53,6 +53,15 @@ class Settings:
     tf32: bool = False
     engine: str = "local"
     json: Path | None = None
+    eval_results: Path | None = None
+    """``--kb-eval-results``: KernelBench's own file of results."""
+    trace: Path | None = None
+    """``--kb-trace``: flashinfer-bench's."""
+    csv: Path | None = None
+    baseline_times: Path | None = None
+    """``--kb-baseline-times``: KernelBench's file of baselines measured before."""
+    foreign_baseline: bool = False
+    """Take them though they come from another device."""
     at_k: tuple[int, ...] = ()
     """``--kb-at-k``: the k of pass@k and fast_p@k in the summary."""
     solution_folders: tuple[str, ...] = ("solutions",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from pytest_kernelbench.catalog.pair import Pair
     from pytest_kernelbench.catalog.solutions import Matchmaker
+    from pytest_kernelbench.catalog.stored_times import StoredTimes
     from pytest_kernelbench.guard import Guard
     from pytest_kernelbench.settings import Settings
     from pytest_kernelbench.verdict import Verdict
@@ -33,6 +35,16 @@ class State:
     told: dict[Path, Path] = field(default_factory=dict)
     """By folder, the file at which something was said that holds for all of the folder."""
     _archives: dict[Path, dict[str, Pair]] = field(default_factory=dict)
+
+    @cached_property
+    def stored_times(self) -> StoredTimes | None:
+        """The baselines that were measured before, if they were given."""
+        path = self.settings.baseline_times
+        if path is None:
+            return None
+        from pytest_kernelbench.catalog import stored_times
+
+        return stored_times.read(path)
 
     def runs_solutions(self, config: pytest.Config) -> bool:
         """Whether the arguments name solutions: nothing changes in a run that has none."""
