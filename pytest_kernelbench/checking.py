@@ -36,15 +36,13 @@ def checked_settings(config: pytest.Config) -> Settings:
         given.setdefault("problem_roots", default_roots(config))
         given.setdefault("cache_dir", config.rootpath / ".kernelbench")
         given |= _split_problems(given.get("problems", ()), config)
-        catalog = ProblemCatalog(
-            given["problem_roots"], given["problem_files"], given["cache_dir"]
-        )
+        catalog = ProblemCatalog(given["problem_roots"], given["problem_files"], given["cache_dir"])
         chosen = [f"{problem.level}/{problem.number}" for problem in catalog.named]
         given["problems"] = tuple(dict.fromkeys([*given["problems"], *chosen]))
         _refuse(_contradictions(given))
         _refuse(_unknown_problems(given, catalog))
         _refuse(_no_archives(given.get("archives", ())))
-        given |= _split_gates(given.get("fail_under_levels", ()))
+        given |= options.split_gates(given.get("fail_under_levels", ()))
         given |= _baselines(given.get("baselines", ("eager",)), config)
         _check_engine(given.get("engine", "local"), config)
         if not hasattr(config, "workerinput"):
@@ -121,18 +119,6 @@ def _unknown_problems(given: Mapping[str, Any], catalog: ProblemCatalog) -> Iter
             yield f"--kb-fail-under {level}:...: level {level} is not judged"
 
 
-def _split_gates(gates: Iterable[tuple[int | None, float]]) -> dict[str, Any]:
-    everywhere = [share for level, share in gates if level is None]
-    single = {level: share for level, share in gates if level is not None}
-    if len(everywhere) > 1 or len(single) < len([g for g in gates if g[0] is not None]):
-        message = "--kb-fail-under is given more than once for the same levels"
-        raise UsageError(message)
-    return {
-        "fail_under": everywhere[0] if everywhere else None,
-        "fail_under_levels": tuple(sorted(single.items())),
-    }
-
-
 def _baselines(names: Iterable[str], config: pytest.Config) -> dict[str, Any]:
     offers = config.hook.pytest_kernelbench_baselines(config=config)
     known = {baseline.name: baseline for offer in offers for baseline in offer}
@@ -160,7 +146,7 @@ def _check_device(device: str, engine: str) -> None:
 
 
 def _check_times(given: Mapping[str, Any]) -> None:
-    """Stored baselines are of the device that judges, unless somebody says that it does not matter."""
+    """Stored baselines are of the device that judges, unless somebody says it does not matter."""
     path = given.get("baseline_times")
     if path is None:
         return

@@ -36,10 +36,12 @@ class Gate:
         return self.value >= self.limit
 
     def __str__(self) -> str:
-        """``fast_1 on level 2, ann: 0.400, below 0.5 (n = 100)``."""
+        """``gate FAILED: fast_1 on level 2, ann: 0.400, below 0.5 (n = 100)``."""
+        verb = "passed" if self.passed else "FAILED"
         relation = "at least" if self.passed else "below"
         where = f"fast_{self.p:g} on level {self.row.level}, {self.row.entrant}"
-        return f"{where}: {self.value:.3f}, {relation} {self.limit:g} (n = {self.row.score.n})"
+        figures = f"{self.value:.3f}, {relation} {self.limit:g} (n = {self.row.score.n})"
+        return f"gate {verb}: {where}: {figures}"
 
 
 def gates(rows: Iterable[Row], settings: Settings) -> list[Gate]:

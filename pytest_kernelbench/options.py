@@ -10,7 +10,7 @@ from pytest_kernelbench import reading
 from pytest_kernelbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     import pytest
 
@@ -236,7 +236,16 @@ def _value(option: Option, config: pytest.Config, namespace: object) -> Any:  # 
         base = config.inipath.parent if config.inipath else config.rootpath
     if given is None or option.read is None:
         return given
-    texts = given if isinstance(given, list) else [str(given)]
+    return from_texts(option, given if isinstance(given, list) else [str(given)], origin, base)
+
+
+def from_texts(option: Option, texts: Iterable[str], origin: str, base: Path = Path()) -> Any:  # noqa: ANN401
+    """An option's value from its texts; ``base`` is what relative paths are relative to.
+
+    Raises ``UsageError`` that begins with ``origin``.
+    """
+    if option.read is None:
+        return True
     if option.many and not option.is_path:
         texts = [part.strip() for text in texts for part in text.split(",")]
     try:
@@ -247,3 +256,16 @@ def _value(option: Option, config: pytest.Config, namespace: object) -> Any:  # 
     if option.is_path:
         read = [base / path.expanduser() for path in read]
     return tuple(dict.fromkeys(read)) if option.many else read[0]
+
+
+def split_gates(gates: Iterable[tuple[int | None, float]]) -> dict[str, Any]:
+    """The fields of ``Settings`` that ``--kb-fail-under`` is split into."""
+    everywhere = [share for level, share in gates if level is None]
+    single = {level: share for level, share in gates if level is not None}
+    if len(everywhere) > 1 or len(single) < len([g for g in gates if g[0] is not None]):
+        message = "--kb-fail-under is given more than once for the same levels"
+        raise UsageError(message)
+    return {
+        "fail_under": everywhere[0] if everywhere else None,
+        "fail_under_levels": tuple(sorted(single.items())),
+    }

@@ -137,7 +137,8 @@ def _register_reporters(config: pytest.Config, state: State, *, distributes: boo
     from pytest_kernelbench.scoreboard import Scoreboard
 
     register = config.pluginmanager.register
-    register(Scoreboard(config), "kernelbench-scoreboard")
+    scoreboard = Scoreboard(config)
+    register(scoreboard, "kernelbench-scoreboard")
     if distributes:
         from pytest_kernelbench import benchmarks, workers
 
@@ -146,7 +147,7 @@ def _register_reporters(config: pytest.Config, state: State, *, distributes: boo
     if state.settings.json is not None:
         from pytest_kernelbench.reports.records import RecordWriter
 
-        register(RecordWriter(state.settings.json), "kernelbench-records")
+        register(RecordWriter(state.settings.json, scoreboard.asked), "kernelbench-records")
     if state.settings.eval_results or state.settings.trace or state.settings.csv:
         from pytest_kernelbench.reports.exports import Exporter
 

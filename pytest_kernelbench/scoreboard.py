@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from pytest_kernelbench.score import Key
     from pytest_kernelbench.verdict import Verdict
 
-COLUMNS = (1.0, 2.0)
-"""The p that always have a column; the largest ``--kb-p`` joins them."""
-
 
 class Scoreboard:
     """One a session, alone or as xdist's controller, never in a worker."""
@@ -72,46 +69,21 @@ class Scoreboard:
 
     def rows(self) -> list[Row]:
         """A row for each level and entrant, in that order."""
-        from pytest_kernelbench.gates import Row
-        from pytest_kernelbench.score import score
+        from pytest_kernelbench.tally import rows
 
-        settings = self._state.settings
-        found: dict[tuple[int, str], list[Verdict]] = {}
-        for verdict in self.verdicts.values():
-            found.setdefault((verdict.level, verdict.entrant), []).append(verdict)
-        entrants = {entrant for _, entrant in found}
-        for level in settings.levels:
-            # A level asked for by name counts for everybody, also for those who left it out.
-            for entrant in entrants:
-                found.setdefault((level, entrant), [])
-        thresholds = (0.0, *self._thresholds())
-        return [
-            Row(
-                level,
-                entrant,
-                score(
-                    verdicts,
-                    self._asked(level),
-                    thresholds,
-                    settings.at_k,
-                    strict=settings.strict,
-                ),
-            )
-            for (level, entrant), verdicts in sorted(found.items())
-        ]
+        return rows(self.verdicts.values(), self.asked, self._state.settings)
 
-    def _asked(self, level: int) -> list[Key]:
+    def asked(self, level: int) -> list[Key]:
+        """The level's problems that were asked for, answered or not: what shares are shares of."""
         chosen = self._state.settings.problems
-        return [
+        known = [
             (problem.level, problem.number)
             for problem in self._state.matchmaker.catalog.problems
             if problem.level == level
             and (not chosen or f"{problem.level}/{problem.number}" in chosen)
         ]
-
-    def _thresholds(self) -> tuple[float, ...]:
-        settings = self._state.settings
-        return tuple(dict.fromkeys(p for p in (*COLUMNS, settings.threshold) if p))
+        # A problem may come with its solution and be in no root.
+        return list(dict.fromkeys([*known, *(k for k in self.collected.values() if k[0] == level)]))
 
     # Ending
 
@@ -148,20 +120,19 @@ class Scoreboard:
         for line in self._losses():
             terminalreporter.write_line(line, red=True)
         for gate in self._gates():
-            verb = "passed" if gate.passed else "FAILED"
             colour = {"green" if gate.passed else "red": True}
-            terminalreporter.write_line(f"gate {verb}: {gate}", **colour)
+            terminalreporter.write_line(str(gate), **colour)
 
     def _table(self) -> Iterator[str]:
         from pytest_kernelbench.reports import terminal
+        from pytest_kernelbench.tally import thresholds
 
         settings = self._state.settings
         if settings.build_only:
             failed = sum(verdict.status.value == "not_built" for verdict in self.verdicts.values())
             yield f"built {len(self.verdicts) - failed} of {len(self.verdicts)}; nothing was judged"
             return
-        rows = self.rows()
-        yield from terminal.table(rows, self._thresholds())
+        yield from terminal.table(self.rows(), thresholds(settings))
         yield from terminal.legend(settings.baselines[0])
 
     def _losses(self) -> Iterable[str]:

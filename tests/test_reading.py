@@ -42,7 +42,7 @@ def test_reads(reader: Any, text: str, value: object) -> None:
         (reading.word, "", "it needs a name"),
         (reading.device, "gpu", "'gpu' is none of auto, cpu, cuda, cuda:N"),
         (reading.device, "cuda:", "'cuda:' is none of"),
-        (reading.problem, "19", "'19' is not LEVEL/NUMBER, as in 1/19"),
+        (reading.problem, "19", "'19' is "),
         (reading.gate, "1.5", "'1.5' is above 1, but fast_p is a share"),
         (reading.gate, "x:0.5", "'x' is not a whole number"),
         (reading.gate, ":0.5", "'' is not a whole number"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kernelbench.errors import UsageError
-from pytest_kernelbench.reports.records import RecordWriter, encode, read
+from pytest_kernelbench.reports.records import Record, RecordWriter, encode, read
 from pytest_kernelbench.verdict import Measurement, Status, Verdict
 
 
@@ -35,35 +35,39 @@ def refuse(word: str) -> float:
 
 def test_round_trip(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
-    writer = RecordWriter(path)
+    writer = RecordWriter(path, lambda level: range(100 * level))
     writer.pytest_kernelbench_verdict(verdict(), "a::b")
     assert path.read_bytes().endswith(b"\n"), "on disk before the session ends"
     writer.pytest_kernelbench_verdict(verdict(3.0), "c::d")
     writer.close()
-    assert list(read(path)) == [("a::b", verdict()), ("c::d", verdict(3.0))]
+    assert list(read(path)) == [
+        Record("a::b", 100, verdict()),
+        Record("c::d", 100, verdict(3.0)),
+    ]
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_what_is_no_number_is_null(value: float, tmp_path: Path) -> None:
-    line = encode(verdict(value), "a::b")
+    line = encode(Record("a::b", 100, verdict(value)))
     plain = json.loads(line, parse_constant=refuse)
     assert plain["measurements"][0]["speedup"] is None
     assert plain["schema"] == 1
     (tmp_path / "x").write_bytes(line + b"\n")
-    ((_, again),) = read(tmp_path / "x")
-    assert again.measurement is not None
-    assert math.isnan(again.measurement.speedup)
-    assert again.measurement.low == 1.9
+    (again,) = read(tmp_path / "x")
+    measured = again.verdict.measurement
+    assert measured is not None
+    assert math.isnan(measured.speedup)
+    assert measured.low == 1.9
 
 
 def test_a_last_line_cut_short_is_passed_over(tmp_path: Path) -> None:
-    line = encode(verdict(), "a::b")
+    line = encode(Record("a::b", 100, verdict()))
     (tmp_path / "x").write_bytes(line + b"\n" + line[:50])
-    assert [nodeid for nodeid, _ in read(tmp_path / "x")] == ["a::b"]
+    assert [record.nodeid for record in read(tmp_path / "x")] == ["a::b"]
 
 
 def test_any_other_broken_line_is_refused_with_its_number(tmp_path: Path) -> None:
-    line = encode(verdict(), "a::b")
+    line = encode(Record("a::b", 100, verdict()))
     (tmp_path / "x").write_bytes(line + b"\n" + line[:50] + b"\n" + line + b"\n")
     with pytest.raises(UsageError, match=r"x:2: not a record of schema 1"):
         list(read(tmp_path / "x"))

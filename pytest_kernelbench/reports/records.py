@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sized
     from pathlib import Path
     from typing import BinaryIO
-
-    import pytest
 
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.verdict import SCHEMA_VERSION, Verdict
@@ -21,13 +20,24 @@ _NUMBERS = ("speedup", "low", "high", "baseline_us", "time_us", "null_us")
 """Fields of a measurement that are never absent: where JSON has null, they were no number."""
 
 
-def encode(verdict: Verdict, nodeid: str) -> bytes:
-    """One record, without the line's end. What is no number (NaN, infinity) is null."""
-    return msgspec.json.encode({"nodeid": nodeid, **verdict.to_builtins()})
+@dataclass(frozen=True)
+class Record:
+    """A verdict with what it takes to sum it up elsewhere."""
+
+    nodeid: str
+    asked: int
+    """How many problems of its level were asked: the denominator of the level's shares."""
+    verdict: Verdict
 
 
-def read(path: Path) -> Iterator[tuple[str, Verdict]]:
-    """Node ids and verdicts of a file of records; a last line cut short is passed over."""
+def encode(record: Record) -> bytes:
+    """One line, without its end. What is no number (NaN, infinity) is null."""
+    head = {"nodeid": record.nodeid, "asked": record.asked}
+    return msgspec.json.encode(head | record.verdict.to_builtins())
+
+
+def read(path: Path) -> Iterator[Record]:
+    """The records of a file; a last line cut short is passed over."""
     lines = path.read_bytes().split(b"\n")
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -41,25 +51,28 @@ def read(path: Path) -> Iterator[tuple[str, Verdict]]:
             raise UsageError(message) from None
 
 
-def _decode(line: bytes) -> tuple[str, Verdict]:
+def _decode(line: bytes) -> Record:
     plain: dict[str, Any] = msgspec.json.decode(line, type=dict[str, Any])
     for measured in plain.get("measurements", ()):
         measured.update({name: math.nan for name in _NUMBERS if measured.get(name, 0.0) is None})
-    return str(plain.pop("nodeid", "")), Verdict.from_builtins(plain)
+    nodeid, asked = plain.pop("nodeid", ""), plain.pop("asked", 0)
+    return msgspec.convert({"nodeid": nodeid, "asked": asked, "verdict": plain}, Record)
 
 
 class RecordWriter:
     """A plugin that hears verdicts and writes them down."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, asked: Callable[[int], Sized]) -> None:
         self._file: BinaryIO = path.open("wb")
+        self._asked = asked
 
     def pytest_kernelbench_verdict(self, verdict: Verdict, nodeid: str) -> None:
         """Write a line and hand it to the system at once."""
-        self._file.write(encode(verdict, nodeid) + b"\n")
+        record = Record(nodeid, len(self._asked(verdict.level)), verdict)
+        self._file.write(encode(record) + b"\n")
         self._file.flush()
 
-    def pytest_unconfigure(self, config: pytest.Config) -> None:  # noqa: ARG002 - pytest's name
+    def pytest_unconfigure(self) -> None:
         """Close the file."""
         self.close()
 

@@ -1,0 +1,89 @@
+"""``kb``: what is done with problems, builds and records outside of a pytest session."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from pytest_kernelbench import __version__
+from pytest_kernelbench.errors import KernelbenchError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+@dataclass(frozen=True)
+class Command:
+    """A verb; its module is imported only when it is used, as some of them need torch."""
+
+    name: str
+    help: str
+    module: str
+    declare: str
+    """Name of the function that declares the command's arguments on a parser."""
+    run: str
+    """Name of the function that does it and gives the exit status."""
+
+
+COMMANDS = (
+    Command(
+        "problems",
+        "List the problems, or prove that they are fit to judge by",
+        "pytest_kernelbench.judge.listing",
+        "add_arguments",
+        "problems_command",
+    ),
+    Command(
+        "report",
+        "Sum up records of --kb-json: summary and gates, on any machine",
+        "pytest_kernelbench.reports.command",
+        "add_arguments",
+        "report_command",
+    ),
+    Command(
+        "cache",
+        "Show, check or prune what was built",
+        "pytest_kernelbench.build.command",
+        "add_arguments",
+        "cache_command",
+    ),
+    Command(
+        "selftest",
+        "Judge the shipped corpus of cheats and honest kernels on this machine",
+        "pytest_kernelbench.selftest.command",
+        "add_options",
+        "selftest_command",
+    ),
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; the exit status is 2 where something asked for cannot be understood."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    parser = argparse.ArgumentParser(prog="kb", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"kb {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for command in COMMANDS:
+        below = commands.add_parser(command.name, help=command.help, description=command.help)
+        if command.name in given:
+            declare: Callable[[argparse.ArgumentParser], None]
+            declare = getattr(import_module(command.module), command.declare)
+            declare(below)
+    args = parser.parse_args(given)
+    chosen = next(command for command in COMMANDS if command.name == args.command)
+    run: Callable[[argparse.Namespace], int] = getattr(import_module(chosen.module), chosen.run)
+    try:
+        return run(args)
+    except UsageError as error:
+        print(f"kb {chosen.name}: {error}", file=sys.stderr)
+        return 2
+    except KernelbenchError as error:
+        print(f"kb {chosen.name}: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
