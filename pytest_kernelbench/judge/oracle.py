@@ -21,6 +21,7 @@ from pytest_kernelbench.judge.program import ALL_FAMILIES, map_tensors
 from pytest_kernelbench.judge.reference import Reference, finite
 from pytest_kernelbench.judge.spans import contiguous_spans, sealed_memory
 from pytest_kernelbench.judge.variation import mode_of
+from pytest_kernelbench.judge.weakness import hidden_step, negligible_term
 from pytest_kernelbench.sandbox.channel import Channel, Closed
 
 if TYPE_CHECKING:
@@ -106,6 +107,12 @@ class Oracle:
         structure, outputs = reference.forward(arguments, rng)
         if blind := insensitive(reference, outputs, order, rng, self.look()):
             return questions.Refused("bad_problem", blind), ()
+        tiny = "" if self.rng else negligible_term(reference, map_clone(arguments), order)
+        if tiny:
+            return questions.Refused("bad_problem", tiny), ()
+        hidden = ""
+        if not reference.program.is_native:  # ours have been audited, and all their families decide
+            hidden = hidden_step(reference, map_clone(arguments), rng, self.look(), order)
         output_spans, _ = contiguous_spans(outputs)
         layout, inputs = self.layout(arguments)
         spans, size = contiguous_spans(inputs)
@@ -147,6 +154,7 @@ class Oracle:
             forward_us=forward_us,
             launches=launches,
             native=reference.program.is_native,
+            hidden=hidden,
             notes=notes,
             flops=flops,
             l2_bytes=l2_bytes,

@@ -47,6 +47,8 @@ class Prepared(Message, frozen=True):
     launches: int
     """About how many operators one forward of the reference runs."""
     native: bool
+    hidden: str
+    """Which step of the reference its own inputs cannot show, so that the other families must; or empty."""
     notes: tuple[str, ...]
     flops: float
     """Of one forward: matrix products, convolutions and attention, as torch's own counter has them."""

@@ -14,3 +14,7 @@ class Rejected(Exception):  # noqa: N818 - not an error: an outcome
         self.reason = reason
         self.detail = detail
         self.notes = notes
+
+    def because(self, why: str) -> Rejected:
+        """The same, with the ground on which it was tried."""
+        return Rejected(self.status, f"{self.reason} ({why})", self.detail, self.notes)

@@ -1,0 +1,117 @@
+"""What a problem's own inputs and parameters cannot show: found before any solution is judged by them."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode  # no public way to see each operator
+
+from pytest_kernelbench.judge.comparison import compare
+from pytest_kernelbench.judge.inside import forms
+from pytest_kernelbench.judge.program import cast_tensor, map_tensors
+
+if TYPE_CHECKING:
+    from pytest_kernelbench.judge.agreement import Look
+    from pytest_kernelbench.judge.questions import Prepare
+    from pytest_kernelbench.judge.reference import Reference
+
+_SMALL_PARAMETER = 1e-3
+_MORE_THAN_ROUNDING = 1e-6
+_BENDS = frozenset({"relu", "relu_", "clamp", "clamp_", "clamp_min", "clamp_min_", "clamp_max", "hardtanh",
+    "hardtanh_", "leaky_relu", "leaky_relu_", "threshold", "threshold_", "relu6", "abs", "abs_"})  # fmt: skip
+
+
+def negligible_term(reference: Reference, arguments: list[Any], order: Prepare) -> str:
+    """Why a term of the reference cannot be judged: leaving it out stays within the tolerance; empty if none is so.
+
+    Only parameters that are small throughout are tried, as LayerScale has them, in float64: what changes the output
+    by no more than float32 rounds is nobody's fault.
+    """
+    names = [
+        name
+        for name, value in reference.model.named_parameters()
+        if value.is_floating_point() and value.numel() and 0 < float(value.abs().max()) <= _SMALL_PARAMETER
+    ]
+    if not names:
+        return ""
+    try:
+        return _negligible(reference, arguments, order, names)
+    except (torch.OutOfMemoryError, NotImplementedError):
+        return ""  # float64 is too large for the device, or some operator does not know it
+
+
+def _negligible(
+    reference: Reference, arguments: list[Any], order: Prepare, names: list[str]
+) -> str:
+    whole = _in_double(reference, arguments)
+    for name in names:
+        without = _in_double(reference, arguments, without=name)
+        found = [
+            compare(got, expected, atol=order.atol, rtol=order.rtol)
+            for got, expected in zip(without, whole, strict=True)
+        ]
+        if all(each.agrees for each in found) and any(
+            each.max_abs > _MORE_THAN_ROUNDING * each.rms for each in found
+        ):
+            most = max(each.max_abs for each in found)
+            return (
+                f"the parameter {name} is too small for its term to be judged: without it the output changes by "
+                f"at most {most:.2g}, which is within the tolerance. Give it larger values"
+            )
+    return ""
+
+
+def _in_double(reference: Reference, arguments: list[Any], without: str = "") -> list[torch.Tensor]:
+    model = copy.deepcopy(reference.model).double()
+    with torch.no_grad():
+        if without:
+            model.get_parameter(without).zero_()
+        wide = [map_tensors(v, lambda t: cast_tensor(t.clone(), torch.float64)) for v in arguments]
+        _, tensors = forms.flatten(model(*wide))
+    return [forms.plain(tensor) for tensor in tensors]
+
+
+def hidden_step(reference: Reference, arguments: list[Any], rng: int | None, look: Look, order: Prepare) -> str:
+    """Which step of the reference its own inputs cannot show; empty if each shows. The input families then decide.
+
+    Either the output *is* an input, within the tolerance, or a relu, a clamp or the like passes every element on.
+    """
+    inputs = [tensor.clone() for tensor in forms.flatten(arguments)[1]]
+    with _Bends() as bends:
+        _, outputs = reference.forward(arguments, rng)
+    for output in outputs:
+        for given in inputs:
+            same = output.shape == given.shape and output.dtype == given.dtype and output.numel() > 1
+            if same and look(given, output, atol=order.atol, rtol=order.rtol).agrees:
+                return "on the problem's own inputs the output equals an input, within the tolerance"
+    if bends.idle:
+        return f"on the problem's own inputs {', '.join(sorted(bends.idle))} changes nothing"
+    return ""
+
+
+class _Bends(TorchDispatchMode):
+    """Notes operators that could change values and changed none in the whole forward."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.idle: set[str] = set()
+        self._busy: set[str] = set()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = str(func.overloadpacket).rpartition(".")[2]
+        watched = name in _BENDS and isinstance(args[0], torch.Tensor) and args[0].is_floating_point()
+        before = args[0].clone() if watched else None
+        result = func(*args, **(kwargs or {}))
+        if before is not None:
+            kind = name.rstrip("_")
+            if torch.equal(before, result):
+                self.idle.add(kind)
+            else:
+                self._busy.add(kind)
+        return result
+
+    def __exit__(self, *exc: Any) -> None:
+        self.idle -= self._busy
+        super().__exit__(*exc)
