@@ -8,7 +8,7 @@ import pytest
 
 from pytest_kernelbench.catalog.claim import Claim
 from pytest_kernelbench.catalog.sources import archive
-from pytest_kernelbench.collection import SolutionModule, StrayFile, solution_collector
+from pytest_kernelbench.collectors import SolutionModule, StrayFile, solution_collector
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.state import STATE
 

@@ -4,67 +4,18 @@ from __future__ import annotations
 
 import warnings
 from fnmatch import fnmatch
-from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_kernelbench.catalog.files import LOOKED_INTO
-from pytest_kernelbench.catalog.pair import Pair
 from pytest_kernelbench.catalog.problems import TABLE_SUFFIXES
-from pytest_kernelbench.catalog.solutions import natural
+from pytest_kernelbench.collectors import SolutionModule, solution_collector
 from pytest_kernelbench.state import PAIR, STATE, State
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator
     from pathlib import Path
-    from types import ModuleType
-
-    from pytest_kernelbench.catalog.claim import Claim
-    from pytest_kernelbench.settings import Settings
-
-
-class SolutionModule(pytest.Module):
-    """A file that defines ``ModelNew``; its Python object is ours, the file is never imported."""
-
-    pair: Pair
-
-    def _getobj(self) -> ModuleType:
-        # pytest documents that subclasses may give a collector another object this way.
-        from pytest_kernelbench import kernel_tests
-
-        return kernel_tests
-
-
-class StrayFile(pytest.File):
-    """A solution that cannot be judged: one failed item, which says why."""
-
-    claim: Claim
-    why: str
-    skipped: bool = False
-
-    def collect(self) -> Iterator[pytest.Item]:
-        """One item, named by what is not so."""
-        item: StrayItem = StrayItem.from_parent(self, name="answers_a_problem")
-        item.why, item.skipped = self.why, self.skipped
-        yield item
-
-
-class StrayItem(pytest.Item):
-    """Fails with the reason; is skipped where the reason is no fault of the solution."""
-
-    why: str
-    skipped: bool
-
-    def runtest(self) -> None:
-        """Fail, or skip."""
-        if self.skipped:
-            pytest.skip(self.why)
-        pytest.fail(self.why, pytrace=False)
-
-    def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Where to look: the file."""
-        return self.path, None, self.name
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
@@ -138,40 +89,6 @@ def _named_by_user(path: Path, parent: pytest.Collector) -> bool:
     return not any(fnmatch(path.name, pattern) for pattern in parent.config.getini("python_files"))
 
 
-def solution_collector(
-    parent: pytest.Collector,
-    path: Path,
-    claim: Claim,
-    **place: Any,  # noqa: ANN401 - as pytest's own constructors
-) -> SolutionModule | StrayFile | None:
-    """What stands for a solution; None if the trouble with it has been told of its whole folder.
-
-    ``place`` is the name and the node id of a solution that is not all of its file.
-    """
-    state = parent.config.stash[STATE]
-    claim = state.matchmaker.understood(path, claim)
-    pair = state.matchmaker.pair(path, claim)
-    if isinstance(pair, Pair):
-        problem, solution = pair.problem, pair.solution
-        key = (solution.entrant, problem.level, problem.number, solution.sample)
-        shown = solution.origin or str(path)
-        first = state.claimed.setdefault(key, shown)
-        if first == shown:
-            module: SolutionModule = SolutionModule.from_parent(parent, path=path, **place)
-            module.pair = pair
-            return module
-        pair = (
-            f"{first} is already sample {solution.sample} of {solution.entrant!r} "
-            f"for {problem.id}: "
-            "give this one another sample number, or its folder another name"
-        )
-    elif claim.folder_wide and state.told.setdefault(path.parent, path) != path:
-        return None
-    stray: StrayFile = StrayFile.from_parent(parent, path=path, **place)
-    stray.claim, stray.why, stray.skipped = claim, pair, claim.skipped
-    return stray
-
-
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make the problem a real parameter, so that it stands in the node id."""
     module = metafunc.definition.parent
@@ -201,46 +118,3 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     module = item.parent
     if isinstance(module, SolutionModule):
         item.stash[PAIR] = module.pair
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave what was not asked for, and bring each folder's solutions into natural order."""
-    settings = config.stash[STATE].settings
-    unwanted = [item for item in items if not _wanted(item, settings)]
-    if unwanted:
-        config.hook.pytest_deselected(items=unwanted)
-        left = set(unwanted)
-        items[:] = [item for item in items if item not in left]
-    # Within a folder only: the order of arguments and folders is the user's.
-    items[:] = [
-        item
-        for kernels, group in groupby(items, key=_folder_of_solutions)
-        for item in (group if kernels is None else sorted(group, key=_natural))
-    ]
-
-
-def _folder_of_solutions(item: pytest.Item) -> Path | None:
-    ours = isinstance(item.parent, SolutionModule | StrayFile)
-    return item.path.parent if ours else None
-
-
-def _natural(item: pytest.Item) -> tuple[tuple[int, int, str], ...]:
-    return natural(item.path.name)
-
-
-def _wanted(item: pytest.Item, settings: Settings) -> bool:
-    level: int | None
-    number: int | None
-    if isinstance(item.parent, SolutionModule):
-        problem, solution = item.parent.pair.problem, item.parent.pair.solution
-        level, number, entrant = problem.level, problem.number, solution.entrant
-    elif isinstance(item.parent, StrayFile):
-        claim = item.parent.claim
-        level, number, entrant = claim.level, claim.number, claim.entrant
-    else:
-        return True
-    return (
-        (level is None or not settings.levels or level in settings.levels)
-        and (level is None or not settings.problems or f"{level}/{number}" in settings.problems)
-        and (not settings.entrants or entrant in settings.entrants)
-    )

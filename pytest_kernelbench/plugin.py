@@ -113,10 +113,11 @@ def _name_archives(config: pytest.Config, settings: Settings) -> None:
 
 
 def _register_parts(config: pytest.Config, state: State) -> None:
-    from pytest_kernelbench import collection, fixtures, reporting
+    from pytest_kernelbench import collection, fixtures, reporting, selection
 
     register = config.pluginmanager.register
     register(collection, "kernelbench-collection")
+    register(selection, "kernelbench-selection")
     register(fixtures, "kernelbench-fixtures")
     register(reporting, "kernelbench-reporting")
     distributes = hasattr(config, "workerinput") or config.getoption("dist", "no") != "no"
