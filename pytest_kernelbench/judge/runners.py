@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pytest_kernelbench.errors import MachineError, ProblemError
 from pytest_kernelbench.judge import wire
 from pytest_kernelbench.judge.rejection import Rejected
-from pytest_kernelbench.sandbox.channel import Closed, Garbled, Silent
+from pytest_kernelbench.sandbox.channel import Closed, Garbled, Silent, close_all
 from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ class Runner:
         except Garbled as error:
             self._reject(Status.CRASHED, f"wrote what is no message on the judge's channel: {error}")
         if stray:
+            close_all(stray)
             self._reject(Status.CRASHED, "sent descriptors over the judge's channel")
         return self.judged(answer, kind, doing)
 

@@ -12,9 +12,12 @@ import select
 import socket
 import struct
 import time
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 HEADER = struct.Struct("<I")
 MAX_FDS = 8
@@ -69,16 +72,20 @@ class Channel(Generic[Message]):
     def receive(self, timeout_s: float | None = None) -> tuple[Message, tuple[int, ...]]:
         """The next message and the descriptors that came with it (the caller's to close)."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        head, fds = self._take(HEADER.size, deadline, with_fds=True)
-        (length,) = HEADER.unpack(head)
-        if length > self.limit_bytes:
-            raise Garbled(f"a message of {length} bytes is over the limit of {self.limit_bytes}")
-        body, more = self._take(length, deadline, with_fds=True)
+        fds: list[int] = []
         try:
-            return self._decoder.decode(body), fds + more
+            (length,) = HEADER.unpack(self._take(HEADER.size, deadline, fds))
+            if length > self.limit_bytes:
+                raise Garbled(
+                    f"a message of {length} bytes is over the limit of {self.limit_bytes}"
+                )
+            return self._decoder.decode(self._take(length, deadline, fds)), tuple(fds)
         except msgspec.DecodeError as error:
-            close_all(fds + more)
+            close_all(fds)
             raise Garbled(f"not a message of this protocol: {error}") from None
+        except BaseException:
+            close_all(fds)
+            raise
 
     def waiting(self) -> bool:
         """Whether something (or the end) can be received at once."""
@@ -88,25 +95,21 @@ class Channel(Generic[Message]):
         """Close this end."""
         self.socket.close()
 
-    def _take(
-        self, size: int, deadline: float | None, *, with_fds: bool
-    ) -> tuple[bytes, tuple[int, ...]]:
+    def _take(self, size: int, deadline: float | None, fds: list[int]) -> bytes:
         data = bytearray()
-        fds: tuple[int, ...] = ()
         while len(data) < size:
             self._wait(deadline)
             try:
-                if with_fds:
-                    piece, got = _receive_fds(self.socket, size - len(data))
-                    fds += got
-                else:
-                    piece = self.socket.recv(size - len(data))
+                piece, got = _receive_fds(self.socket, size - len(data))
             except ConnectionResetError as error:
                 raise Closed(str(error)) from None
+            fds.extend(got)
+            if len(fds) > MAX_FDS:
+                raise Garbled(f"more than {MAX_FDS} descriptors came with one message")
             if not piece:
                 raise Closed("the other side closed the channel")
             data += piece
-        return bytes(data), fds
+        return bytes(data)
 
     def _wait(self, deadline: float | None) -> None:
         if deadline is None:
@@ -127,7 +130,7 @@ def _receive_fds(sock: socket.socket, size: int) -> tuple[bytes, tuple[int, ...]
     return piece, tuple(found)
 
 
-def close_all(fds: tuple[int, ...]) -> None:
+def close_all(fds: Iterable[int]) -> None:
     """Close descriptors that came with a message."""
     for fd in fds:
         os.close(fd)

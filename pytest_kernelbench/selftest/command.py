@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pytest_kernelbench.selftest.rule import Outcome
     from pytest_kernelbench.selftest.table import Case
 
+_TIMEOUT_S, _BUILD_TIMEOUT_S = 30.0, 240.0
+"""Some cheats hang, and are found out by these alone."""
 _ROW = "{:<32} {:<22} {:<16} {:<24} {}"
 
 
@@ -41,9 +43,13 @@ def selftest_command(args: argparse.Namespace) -> int:
     from pytest_kernelbench.engine.local import LocalEngine
 
     cases = chosen(load_cases(), args.family, args.only)
-    # A frozen contender is found out by the clock alone, and the corpus has several.
     settings = Settings(
-        cache_dir=args.cache, device=args.device, size=args.size, build_jobs=args.jobs, timeout_s=30.0
+        cache_dir=args.cache,
+        device=args.device,
+        size=args.size,
+        build_jobs=args.jobs,
+        timeout_s=_TIMEOUT_S,
+        build_timeout_s=_BUILD_TIMEOUT_S,
     )
     engine = LocalEngine(settings)
     try:

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from pytest_kernelbench.build.toolchain import find_toolchain
 from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
-from pytest_kernelbench.errors import (
-    BuildError,
-    KernelbenchError,
-    MissingNeedError,
-    ProblemError,
-)
+from pytest_kernelbench.endings import ended, ended_by
 from pytest_kernelbench.selftest.rule import Outcome, outcome
-from pytest_kernelbench.verdict import Status, Verdict
+from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
     from pytest_kernelbench.engine.local import LocalEngine
+    from pytest_kernelbench.engine.protocol import Engine
     from pytest_kernelbench.selftest.table import Case
-
-_STATUS_OF = (
-    (MissingNeedError, Status.SKIPPED),
-    (BuildError, Status.NOT_BUILT),
-    (ProblemError, Status.BAD_PROBLEM),
-)
-
+    from pytest_kernelbench.verdict import Verdict
 
 def run_cases(engine: LocalEngine, cases: Sequence[Case]) -> Iterator[Outcome]:
     """Judge each case that this machine can run; cases of one problem follow each other."""
@@ -38,7 +30,7 @@ def run_cases(engine: LocalEngine, cases: Sequence[Case]) -> Iterator[Outcome]:
             yield outcome(case, _verdict(engine, pair_of(case)))
         else:
             reason = missing(case, gpu=engine.device.is_gpu)
-            yield outcome(case, _ended(pair_of(case), Status.SKIPPED, reason))
+            yield outcome(case, ended(pair_of(case), Status.SKIPPED, reason))
 
 
 def pair_of(case: Case) -> Pair:
@@ -60,30 +52,11 @@ def _has(need: str) -> bool:
         return bool(shutil.which("c++") or shutil.which("g++") or shutil.which("clang++"))
     if need == "triton":
         return find_spec("triton") is not None
-    from pytest_kernelbench.build.toolchain import find_toolchain
-
-    import os
-
     return bool(find_toolchain(os.environ).nvcc)
 
 
-def _verdict(engine: LocalEngine, pair: Pair) -> Verdict:
+def _verdict(engine: Engine, pair: Pair) -> Verdict:
     try:
         return engine.judge(pair, engine.build(pair))
-    except KernelbenchError as error:
-        kinds = (status for kind, status in _STATUS_OF if isinstance(error, kind))
-        return _ended(pair, next(kinds, Status.NOT_JUDGED), str(error))
-
-
-def _ended(pair: Pair, status: Status, reason: str) -> Verdict:
-    headline, _, detail = reason.partition("\n")
-    return Verdict(
-        level=pair.problem.level,
-        number=pair.problem.number,
-        problem=pair.problem.name,
-        entrant=pair.solution.entrant,
-        solution=str(pair.solution.path),
-        status=status,
-        reasons=(headline,),
-        detail=detail,
-    )
+    except Exception as error:  # noqa: BLE001 - a bug of ours is one row that differs, not the end
+        return ended_by(error, pair)

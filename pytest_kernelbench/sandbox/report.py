@@ -1,0 +1,35 @@
+"""The walls in words: for the header of a session, and for whoever asks what this machine can raise."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import TYPE_CHECKING
+
+from pytest_kernelbench.sandbox.client import ForkServer
+from pytest_kernelbench.sandbox.plan import Ended, Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def walls_line(up: Sequence[str], missing: Sequence[str]) -> str:
+    """``walls: own session; files (Landlock)``, or with ``reduced isolation: ...`` where some are missing."""
+    line = f"walls: {'; '.join(up) or 'none'}"
+    return f"{line} | reduced isolation: no {'; no '.join(missing)}" if missing else line
+
+
+def walls_here() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """``(up, missing)`` around a child that ends at once, as around any contender; a fraction of a second.
+
+    Raises ``SandboxError``.
+    """
+    with tempfile.TemporaryDirectory(prefix="kb-walls-") as scratch, ForkServer() as server:
+        child = server.spawn(Plan(f"{__name__}:nothing", scratch), Ended)
+        try:
+            return child.walls, child.missing_walls
+        finally:
+            child.kill()
+
+
+def nothing(_: object) -> None:
+    """What the child of ``walls_here`` does."""

@@ -1,0 +1,124 @@
+"""Whatever the other side of a channel writes: a message of the protocol, or a named failure."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import socket
+import struct
+import tempfile
+import time
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from pytest_kernelbench.sandbox.channel import MAX_FDS, Channel, Closed, Garbled, Silent
+
+
+class Ping(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    number: int
+
+
+class Pong(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    text: str
+
+
+Ends = tuple[Channel[Ping | Pong], socket.socket]
+
+
+@pytest.fixture
+def ends() -> Iterator[Ends]:
+    ours, theirs = socket.socketpair()
+    yield Channel(ours, Ping | Pong, limit_bytes=1 << 16), theirs
+    ours.close()
+    theirs.close()
+
+
+def frame(body: bytes) -> bytes:
+    return struct.pack("<I", len(body)) + body
+
+
+def test_a_message_and_its_descriptor_arrive(ends: Ends) -> None:
+    channel, theirs = ends
+    with tempfile.TemporaryFile() as file:
+        file.write(b"shared")
+        file.flush()
+        Channel[Ping | Pong](theirs, Ping).send(Pong("hello"), (file.fileno(),))
+        message, (fd,) = channel.receive(1)
+    assert message == Pong("hello")
+    assert os.pread(fd, 6, 0) == b"shared"
+    os.close(fd)
+
+
+FORGED = {
+    "another tag": msgspec.msgpack.encode(["Verdict", "fast"]),
+    "another type": msgspec.msgpack.encode(["Ping", "many"]),
+    "a map": msgspec.msgpack.encode({"type": "Ping", "number": 1, "status": "fast"}),
+    "too few fields": msgspec.msgpack.encode(["Ping"]),
+    "a pickle": pickle.dumps(Ping(1).__class__),
+    "JSON": b'["Ping", 1]',
+    "nothing": b"",
+    "bytes left over": msgspec.msgpack.encode(Ping(1)) + b"!",
+    "nesting": b"\x91" * 60_000,
+}
+
+
+@pytest.mark.parametrize("body", FORGED.values(), ids=FORGED.keys())
+def test_a_forged_frame_is_garbled(ends: Ends, body: bytes) -> None:
+    channel, theirs = ends
+    theirs.sendall(frame(body))
+    with pytest.raises(Garbled):
+        channel.receive(1)
+
+
+def test_a_length_over_the_limit_is_garbled_before_any_memory_is_taken(ends: Ends) -> None:
+    channel, theirs = ends
+    theirs.sendall(struct.pack("<I", 0xFFFFFFF0))
+    with pytest.raises(Garbled, match="over the limit of 65536"):
+        channel.receive(1)
+
+
+def test_a_frame_cut_short_by_the_end_is_closed(ends: Ends) -> None:
+    channel, theirs = ends
+    theirs.sendall(frame(msgspec.msgpack.encode(Ping(1)))[:-1])
+    theirs.close()
+    with pytest.raises(Closed):
+        channel.receive(1)
+
+
+def test_a_frame_that_is_never_finished_ends_at_the_deadline(ends: Ends) -> None:
+    channel, theirs = ends
+    theirs.sendall(struct.pack("<I", 100) + b"0123456789")
+    start = time.monotonic()
+    with pytest.raises(Silent):
+        channel.receive(0.1)
+    assert time.monotonic() - start < 2
+
+
+def test_descriptors_of_a_forged_message_are_closed(ends: Ends) -> None:
+    channel, theirs = ends
+    before = len(os.listdir("/proc/self/fd"))
+    with tempfile.TemporaryFile() as file:
+        socket.send_fds(theirs, [frame(b"junk")], [file.fileno()])
+    with pytest.raises(Garbled):
+        channel.receive(1)
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_flood_of_descriptors_is_garbled_and_closed(ends: Ends) -> None:
+    channel, theirs = ends
+    before = len(os.listdir("/proc/self/fd"))
+    with tempfile.TemporaryFile() as file:
+        for byte in struct.pack("<I", 100) + bytes(8):
+            socket.send_fds(theirs, [bytes([byte])], [file.fileno()] * (MAX_FDS // 2))
+    with pytest.raises(Garbled, match="descriptors"):
+        channel.receive(1)
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_sending_to_the_dead_is_closed(ends: Ends) -> None:
+    channel, theirs = ends
+    theirs.close()
+    with pytest.raises(Closed):
+        channel.send(Ping(1))
