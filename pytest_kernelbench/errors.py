@@ -5,6 +5,9 @@
       SandboxError       a process could not be started or walled in
         Restless           a child's processes cannot be stopped
       MachineError       the machine failed, not the solution (status ``not_judged``)
+      AuthorError        a language model's endpoint refused, or cannot be reached
+        RefusedError       no other request will fare better: a wrong key, address or model
+        BudgetError        nothing more may be asked of it: tokens or money are spent
       ProblemError       the problem's own file fails or cannot tell kernels apart (``bad_problem``)
       BuildError         the solution could not be built (``not_built``)
         MissingNeedError   it needs something that is not installed here (``skipped``)
@@ -33,6 +36,18 @@ class Restless(SandboxError):  # noqa: N818 - what it is, not what went wrong
 
 class MachineError(KernelbenchError):
     """The machine failed: device lost, disk full, oracle died."""
+
+
+class AuthorError(KernelbenchError):
+    """A language model gave no answer."""
+
+
+class RefusedError(AuthorError):
+    """The key, the address or the model's name is wrong: no other request will fare better."""
+
+
+class BudgetError(AuthorError):
+    """Tokens or money are spent."""
 
 
 class ProblemError(KernelbenchError):

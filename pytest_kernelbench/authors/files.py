@@ -1,0 +1,72 @@
+"""Files that other processes may be reading and that a crash must not leave half written."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+
+from pytest_kernelbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from pytest_kernelbench.catalog.pair import Problem
+
+_T = TypeVar("_T")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """All of it or nothing. Raises ``UsageError`` where it cannot be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".kb-")
+        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass") as file:
+            file.write(text)
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except OSError as error:
+        message = f"{path} cannot be written: {error.strerror}; give another folder with --to"
+        raise UsageError(message) from error
+
+
+def append_line(path: Path, record: object) -> None:
+    """Add a record to a JSON Lines file, in one write."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        file.write(msgspec.json.encode(record) + b"\n")
+
+
+def read_lines(path: Path, kind: type[_T]) -> list[_T]:
+    """The records of such a file; a last line that a crash cut short is dropped.
+
+    Raises ``UsageError`` where any other line is no record.
+    """
+    if not path.exists():
+        return []
+    lines = path.read_bytes().split(b"\n")
+    found = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            found.append(msgspec.json.decode(line, type=kind))
+        except msgspec.MsgspecError as error:
+            if number == len(lines):  # no newline behind it: it was being written
+                break
+            message = f"{path}:{number}: {error}"
+            raise UsageError(message) from error
+    return found
+
+
+def cut_short_line_removed(path: Path) -> None:
+    """Drop a last line without an end, so that the next record starts a line of its own."""
+    if path.exists() and (data := path.read_bytes()) and not data.endswith(b"\n"):
+        path.write_bytes(data[: data.rfind(b"\n") + 1])
+
+
+def solution_name(problem: Problem, sample: int, *, several: bool = True) -> str:
+    """Where a solution lies below its entrant: ``level1/019_relu_sample3.py``."""
+    suffix = f"_sample{sample}" if several else ""
+    return f"{problem.id}{suffix}.py"

@@ -1,0 +1,183 @@
+"""The folder of one model's answers: raw answers, what each cost, and the solutions made of them.
+
+    <folder>/levelN/NNN_name_sampleK.py           solutions
+    <folder>/.answers/levelN/NNN_name_sampleK.md  raw answers; ``.thoughts.md``: what came before
+    <folder>/.answers/samples.jsonl               a record of every request that ended
+    <folder>/.answers/run.json                    how they were made: one way a folder
+
+Folders whose name begins with a dot are not collected by pytest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from pytest_kernelbench.authors.conversation import Reply, Sampling
+from pytest_kernelbench.authors.files import (
+    append_line,
+    cut_short_line_removed,
+    read_lines,
+    solution_name,
+    write_whole,
+)
+from pytest_kernelbench.authors.prompt import PromptOptions
+from pytest_kernelbench.authors.solution_file import Origin, solution_of
+from pytest_kernelbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_kernelbench.authors.prompt import Prompt
+    from pytest_kernelbench.catalog.pair import Problem
+
+
+@dataclass(frozen=True)
+class Run:
+    """How the answers of a folder are made."""
+
+    sampling: Sampling
+    options: PromptOptions
+
+
+@dataclass(frozen=True)
+class Record:
+    """One request's end."""
+
+    problem: str
+    sample: int
+    prompt: str
+    """Digest of the prompt."""
+    time: str = ""
+    model: str = ""
+    finish: str = ""
+    seconds: float = 0.0
+    attempts: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    estimated: bool = False
+    reason: str = ""
+    """Why the answer holds no solution."""
+    error: str = ""
+    """Why there is no answer; it is asked for again next time."""
+
+
+class Ledger:
+    """One such folder. Not for several writers at once."""
+
+    def __init__(self, folder: Path, run: Run) -> None:
+        self.folder = folder
+        self.run = run
+        self._answers = folder / ".answers"
+        self._check_run()
+        cut_short_line_removed(self._samples)
+
+    @property
+    def _samples(self) -> Path:
+        return self._answers / "samples.jsonl"
+
+    def _check_run(self) -> None:
+        path = self._answers / "run.json"
+        now = msgspec.json.format(msgspec.json.encode(self.run), indent=2).decode()
+        if not path.exists():
+            write_whole(path, now + "\n")
+            return
+        before = path.read_text(encoding="utf-8").strip()
+        if before != now:
+            changed = "; ".join(
+                f"{old.strip()} is now {new.strip()}"
+                for old, new in zip(before.splitlines(), now.splitlines(), strict=False)
+                if old != new
+            )
+            message = (
+                f"{self.folder} holds answers made in another way ({changed}): give another --to, "
+                "or ask as before"
+            )
+            raise UsageError(message)
+
+    @cached_property
+    def records(self) -> list[Record]:
+        """Of all sessions so far."""
+        return read_lines(self._samples, Record)
+
+    def solution(self, problem: Problem, sample: int) -> Path:
+        """Where that solution lies, or will."""
+        return self.folder / solution_name(problem, sample)
+
+    def answer(self, problem: Problem, sample: int) -> Path:
+        """Where that raw answer lies, or will."""
+        return self._answers / solution_name(problem, sample).replace(".py", ".md")
+
+    def has(self, problem: Problem, sample: int) -> bool:
+        """Whether that solution is there; one whose writing a crash prevented is written now."""
+        if self.solution(problem, sample).exists():
+            return True
+        answer = self.answer(problem, sample)
+        key = (problem.id, sample)
+        last = [r for r in self.records if (r.problem, r.sample) == key and not r.error]
+        if not (last and answer.exists()):
+            return False
+        text = answer.read_text(encoding="utf-8", errors="surrogateescape")
+        self._write_solution(problem, text, last[-1])
+        return True
+
+    def keep(
+        self, problem: Problem, sample: int, prompt: Prompt, reply: Reply, time: str
+    ) -> Record:
+        """Write an answer, its record and its solution, in this order."""
+        answer = self.answer(problem, sample)
+        write_whole(answer, reply.text)
+        if reply.reasoning:
+            write_whole(answer.with_suffix(".thoughts.md"), reply.reasoning)
+        record = Record(
+            problem=problem.id,
+            sample=sample,
+            prompt=prompt.digest,
+            time=time,
+            model=reply.model or self.run.sampling.model,
+            finish=reply.finish,
+            seconds=round(reply.seconds, 3),
+            attempts=reply.attempts,
+            tokens_in=reply.tokens_in,
+            tokens_out=reply.tokens_out,
+            estimated=reply.estimated,
+        )
+        origin = self._origin(problem, record)
+        record = replace(record, reason=solution_of(reply.text, origin).reason)
+        append_line(self._samples, record)
+        self.records.append(record)
+        self._write_solution(problem, reply.text, record)
+        return record
+
+    def keep_error(self, problem: Problem, sample: int, prompt: Prompt, error: str) -> Record:
+        """Write down that there was no answer."""
+        record = Record(problem.id, sample, prompt.digest, error=error)
+        append_line(self._samples, record)
+        return record
+
+    def _write_solution(self, problem: Problem, answer: str, record: Record) -> None:
+        written = solution_of(answer, self._origin(problem, record))
+        write_whole(self.solution(problem, record.sample), written.text)
+
+    def _origin(self, problem: Problem, record: Record) -> Origin:
+        options = self.run.options
+        return Origin(
+            problem=problem.id,
+            sample=record.sample,
+            model=record.model,
+            prompt=(
+                f"{record.prompt} ({options.backend}, {options.precision}, examples "
+                f"{options.examples}, hardware {options.hardware}"
+                f"{', concepts' if options.concepts else ''})"
+            ),
+            parameters=self.run.sampling.describe(),
+            time=record.time,
+            seconds=record.seconds,
+            tokens_in=record.tokens_in,
+            tokens_out=record.tokens_out,
+            answer=str(self.answer(problem, record.sample).relative_to(self.folder)),
+            cut_off=record.finish == "length",
+        )

@@ -1,0 +1,198 @@
+"""Turns of answer, verdict and feedback: a model mends its own solution."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pytest_kernelbench.authors.conversation import Message, Reply
+from pytest_kernelbench.authors.feedback import feedback
+from pytest_kernelbench.authors.files import solution_name, write_whole
+from pytest_kernelbench.authors.prompt import build_prompt
+from pytest_kernelbench.authors.sampling import now
+from pytest_kernelbench.authors.solution_file import Origin, solution_of
+from pytest_kernelbench.authors.trajectory import (
+    Head,
+    Plan,
+    Trajectory,
+    Turn,
+    asked_digest,
+    chosen,
+)
+from pytest_kernelbench.catalog.answers import extract
+from pytest_kernelbench.errors import AuthorError, BudgetError, MachineError, RefusedError
+from pytest_kernelbench.library import Question
+from pytest_kernelbench.verdict import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pytest_kernelbench.authors.conversation import Author
+    from pytest_kernelbench.catalog.pair import Problem
+    from pytest_kernelbench.library import Judge
+    from pytest_kernelbench.verdict import Verdict
+
+_ANSWER_SHOWN_CHARACTERS = 20_000
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a refinement begins: at nothing, or at a solution that is there."""
+
+    problem: Problem
+    sample: int = 0
+    solution: Path | None = None
+
+
+@dataclass
+class Refined:
+    """What a session of refinement came to."""
+
+    trajectories: dict[tuple[str, int], Trajectory] = field(default_factory=dict)
+    failed: dict[tuple[str, int], str] = field(default_factory=dict)
+    stopped: str = ""
+
+
+class Workshop:
+    """An entrant's folder in which solutions are refined.
+
+    <folder>/levelN/NNN_name_sampleK.py             the chosen solutions
+    <folder>/.turns/levelN/NNN_name_sampleK.jsonl   the trajectories
+    <folder>/.turns/levelN/NNN_name_sampleK/T.py    the solution of each turn
+    """
+
+    def __init__(self, folder: Path, plan: Plan, author: Author, judge: Judge) -> None:
+        self.folder = folder
+        self.plan = plan
+        self.author = author
+        self.judge = judge
+        self.entrant = folder.name
+
+    def trajectory(self, problem: Problem, sample: int) -> Trajectory:
+        """The file of one refinement, begun or not."""
+        path = self.folder / ".turns" / solution_name(problem, sample).replace(".py", ".jsonl")
+        return Trajectory(path, Head(problem.id, sample, self.plan))
+
+    async def refine(self, start: Start, heard: Callable[[Turn], None]) -> Trajectory:
+        """Take the turns that are left, and write the chosen solution.
+
+        Raises ``AuthorError`` where the model gives no answer; what was reached by then is kept.
+        """
+        trajectory = self.trajectory(start.problem, start.sample)
+        if start.solution is not None and not trajectory.turns:
+            text = start.solution.read_text(encoding="utf-8", errors="replace")
+            reply = Reply(f"```python\n{text}\n```", finish="stop", attempts=0)
+            await self._take(trajectory, start.problem, 0, reply, "")
+        try:
+            while not self._ended(trajectory):
+                number = trajectory.turns[-1].number + 1 if trajectory.turns else 1
+                messages = self.messages(start.problem, trajectory.turns)
+                reply = await self.author.reply(messages, self.plan.sampling)
+                asked = asked_digest(messages)
+                heard(await self._take(trajectory, start.problem, number, reply, asked))
+        finally:
+            self._write_chosen(trajectory, start.problem)
+        return trajectory
+
+    def messages(self, problem: Problem, turns: list[Turn]) -> tuple[Message, ...]:
+        """What the model is sent for the turn after ``turns``."""
+        shown = turns if self.plan.history == "all" else turns[-1:]
+        messages = [Message("user", build_prompt(problem, self.plan.options).text)]
+        for turn in shown:
+            answer = f"```python\n{turn.code.rstrip()}\n```" if turn.code else turn.reply.text
+            messages.append(Message("assistant", answer[:_ANSWER_SHOWN_CHARACTERS] or "(nothing)"))
+            messages.append(Message("user", turn.feedback))
+        return tuple(messages)
+
+    def _ended(self, trajectory: Trajectory) -> bool:
+        turns = trajectory.turns
+        if sum(turn.number > 0 for turn in turns) >= self.plan.turns:
+            return True
+        if self.plan.until == "never":
+            return False
+        statuses = {turn.judged.status for turn in turns}
+        enough = {Status.FAST} if self.plan.until == "fast" else {Status.FAST, Status.RIGHT}
+        return bool(statuses & enough)
+
+    async def _take(
+        self, trajectory: Trajectory, problem: Problem, number: int, reply: Reply, asked: str
+    ) -> Turn:
+        sample = trajectory.head.sample
+        path = trajectory.path.with_suffix("") / f"{number}.py"
+        code = extract(reply.text)
+        write_whole(path, self._solution_text(problem, sample, number, reply))
+        verdict = await self._judge(problem, sample, path)
+        if verdict.status in (Status.NOT_JUDGED, Status.BAD_PROBLEM):
+            # Not the model's fault: nothing is said to it, and the turn is taken again next time.
+            message = f"{problem.id}: {verdict.status.value}: {' '.join(verdict.reasons)}"
+            raise MachineError(message)
+        turn = Turn(
+            number=number,
+            asked=asked,
+            reply=reply,
+            code="" if isinstance(code, str) else code.text,
+            solution=str(path.relative_to(self.folder)),
+            verdict=verdict.to_builtins(),
+            feedback=feedback(verdict, self.plan.feedback, self.plan.options.texts),
+            time=now(),
+        )
+        trajectory.append(turn)
+        return turn
+
+    def _solution_text(self, problem: Problem, sample: int, number: int, reply: Reply) -> str:
+        options = self.plan.options
+        told = f"{options.backend}, {options.precision}, feedback {'+'.join(self.plan.feedback)}"
+        origin = Origin(
+            problem=problem.id,
+            sample=sample,
+            model=reply.model or self.plan.sampling.model,
+            prompt=f"turn {number} ({told})",
+            parameters=self.plan.sampling.describe(),
+            time=now(),
+            seconds=reply.seconds,
+            tokens_in=reply.tokens_in,
+            tokens_out=reply.tokens_out,
+            answer=f".turns/{solution_name(problem, sample).replace('.py', '.jsonl')}",
+            cut_off=reply.cut_off,
+        )
+        return solution_of(reply.text, origin).text
+
+    async def _judge(self, problem: Problem, sample: int, path: Path) -> Verdict:
+        question = Question(problem, path, entrant=self.entrant, sample=sample)
+        return await asyncio.wrap_future(self.judge.submit(question))
+
+    def _write_chosen(self, trajectory: Trajectory, problem: Problem) -> None:
+        best = chosen(trajectory.turns, self.plan.choose)
+        if best is not None:
+            text = (self.folder / best.solution).read_text(encoding="utf-8")
+            write_whole(self.folder / solution_name(problem, trajectory.head.sample), text)
+
+
+async def refine_all(
+    workshop: Workshop,
+    starts: list[Start],
+    *,
+    concurrency: int = 4,
+    heard: Callable[[Turn], None] = lambda _: None,
+) -> Refined:
+    """Refine many, several at a time; one whose model gives no answer does not end the others."""
+    result = Refined()
+    coming = iter(starts)
+
+    async def work() -> None:
+        for start in coming:
+            key = (start.problem.id, start.sample)
+            if result.stopped:
+                return
+            try:
+                result.trajectories[key] = await workshop.refine(start, heard)
+            except (BudgetError, RefusedError) as error:
+                result.stopped = result.stopped or str(error)
+                return
+            except (AuthorError, MachineError) as error:
+                result.failed[key] = str(error)
+
+    await asyncio.gather(*(work() for _ in range(min(concurrency, len(starts)))))
+    return result

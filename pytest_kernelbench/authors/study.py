@@ -1,0 +1,139 @@
+"""A study: a grid of models and ways to ask them, run from where it was left."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pytest_kernelbench.authors.ledger import Ledger, Run
+from pytest_kernelbench.authors.refine import Refined, Start, Workshop, refine_all
+from pytest_kernelbench.authors.sampling import Order, Sampled, book_past, sample
+from pytest_kernelbench.authors.trajectory import chosen
+from pytest_kernelbench.authors.verdict_store import VerdictStore
+from pytest_kernelbench.library import Question
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_kernelbench.authors.endpoint import Endpoint
+    from pytest_kernelbench.authors.study_spec import ArmSpec, ModelSpec, Study
+    from pytest_kernelbench.library import Judge
+    from pytest_kernelbench.verdict import Verdict
+
+
+@dataclass
+class Cell:
+    """What one model did in one arm: a verdict for each call, in the order of the calls."""
+
+    model: str
+    arm: str
+    refined: bool
+    calls: dict[tuple[int, int], list[list[Verdict]]] = field(default_factory=dict)
+    """By problem: a list for each sample, of the verdicts of its turns."""
+    chosen: dict[tuple[int, int], list[Verdict]] = field(default_factory=dict)
+    """By problem: the verdict on each sample's solution."""
+    tokens: int = 0
+    money: float = 0.0
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def entrant(self) -> str:
+        """As pytest names it."""
+        return f"{self.model}/{self.arm}"
+
+
+async def run_study(
+    study: Study, judge: Judge, told: Callable[[str], None] = lambda _: None
+) -> list[Cell]:
+    """Run what is missing of every cell, model by model, and give all cells."""
+    cells = []
+    store = VerdictStore(study.folder / "verdicts.jsonl")
+    for model in study.spec.model:
+        budget = model.budget()
+        author = model.endpoint(budget)
+        try:
+            for arm in study.spec.arm:
+                told(f"{model.name}/{arm.name}")
+                who = (model, arm)
+                if arm.turns > 1:
+                    cells.append(await _refined_cell(study, who, author, judge))
+                else:
+                    cells.append(await _sampled_cell(study, who, author, judge, store))
+        finally:
+            await author.close()
+    return cells
+
+
+async def _sampled_cell(
+    study: Study,
+    who: tuple[ModelSpec, ArmSpec],
+    author: Endpoint,
+    judge: Judge,
+    store: VerdictStore,
+) -> Cell:
+    model, arm = who
+    folder = study.entrant_folder(model, arm)
+    ledger = Ledger(folder, Run(model.sampling, study.options(arm)))
+    book_past(ledger, author.budget)
+    order = Order(study.problems, arm.samples, model.concurrency)
+    sampled = await sample(order, author, ledger)
+    cell = Cell(model.name, arm.name, refined=False, remarks=_remarks(sampled))
+    cell.tokens = sum(r.tokens_in + r.tokens_out for r in ledger.records)
+    cell.money = sum(author.budget.prices.cost(r.tokens_in, r.tokens_out) for r in ledger.records)
+    questions = [
+        Question(problem, path, entrant=cell.entrant, sample=number)
+        for problem in study.problems
+        for number in range(arm.samples)
+        if (path := ledger.solution(problem, number)).exists()
+    ]
+    for verdict in await store.verdicts(questions, judge):
+        key = (verdict.level, verdict.number)
+        cell.calls.setdefault(key, []).append([verdict])
+        cell.chosen.setdefault(key, []).append(verdict)
+    return cell
+
+
+async def _refined_cell(
+    study: Study,
+    who: tuple[ModelSpec, ArmSpec],
+    author: Endpoint,
+    judge: Judge,
+) -> Cell:
+    model, arm = who
+    folder = study.entrant_folder(model, arm)
+    workshop = Workshop(folder, study.plan(model, arm), author, judge)
+    cell = Cell(model.name, arm.name, refined=True)
+    workshop.entrant = cell.entrant
+    starts = [Start(problem, n) for n in range(arm.samples) for problem in study.problems]
+    for start in starts:
+        for turn in workshop.trajectory(start.problem, start.sample).turns:
+            author.budget.book(turn.reply.tokens_in, turn.reply.tokens_out)
+    refined = await refine_all(workshop, starts, concurrency=model.concurrency)
+    cell.remarks = _remarks(refined)
+    for start in starts:
+        turns = workshop.trajectory(start.problem, start.sample).turns
+        key = (start.problem.level, start.problem.number)
+        for turn in turns:
+            cell.tokens += turn.reply.tokens_in + turn.reply.tokens_out
+            cell.money += author.budget.prices.cost(turn.reply.tokens_in, turn.reply.tokens_out)
+        if (best := chosen(turns, arm.choose)) is not None:
+            cell.calls.setdefault(key, []).append([turn.judged for turn in turns])
+            cell.chosen.setdefault(key, []).append(best.judged)
+    return cell
+
+
+def _remarks(result: Sampled | Refined) -> list[str]:
+    remarks = [result.stopped] if result.stopped else []
+    if isinstance(result, Sampled):
+        failed = [record.error for record in result.failed]
+    else:
+        failed = list(result.failed.values())
+    if failed:
+        remarks.append(f"{len(failed)} without an answer, the first: {failed[0]}")
+    return remarks
+
+
+def run(study: Study, judge: Judge, told: Callable[[str], None] = lambda _: None) -> list[Cell]:
+    """``run_study`` in an event loop of its own."""
+    return asyncio.run(run_study(study, judge, told))

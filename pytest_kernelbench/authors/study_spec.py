@@ -1,0 +1,229 @@
+"""A study's file: models, ways to ask them, problems, and how answers are judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from pytest_kernelbench.authors.conversation import Sampling
+from pytest_kernelbench.authors.endpoint import Endpoint, EndpointOptions
+from pytest_kernelbench.authors.feedback import check_kinds
+from pytest_kernelbench.authors.limits import Budget, Pace, Prices
+from pytest_kernelbench.authors.prompt import NO_HARDWARE, PromptOptions
+from pytest_kernelbench.authors.toml import read_toml
+from pytest_kernelbench.authors.trajectory import Plan
+from pytest_kernelbench.catalog.problems import ProblemCatalog
+from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.reading import choice
+from pytest_kernelbench.reading import device as read_device
+from pytest_kernelbench.reading import problem as read_problem_id
+from pytest_kernelbench.settings import DTYPES, Settings
+
+if TYPE_CHECKING:
+    from pytest_kernelbench.catalog.pair import Problem
+
+
+class JudgeSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """``[judge]``: as the ``--kb-*`` options of the same names."""
+
+    device: str = "auto"
+    size: str = "auto"
+    dtype: str = "fp32"
+    seeds: int = 5
+    atol: float | None = None
+    rtol: float | None = None
+    baselines: tuple[str, ...] = ("eager",)
+    strict: bool = False
+    timeout_s: float = 120.0
+    budget_s: float = 2.0
+    build_timeout_s: float = 900.0
+    build_jobs: int | None = None
+    correctness_only: bool = False
+    tf32: bool = False
+    cache_dir: str = ".kernelbench"
+
+
+class ModelSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One ``[[model]]``: who is asked, and where."""
+
+    name: str
+    """A folder's name, and the first half of the entrant."""
+    model: str = ""
+    """As the endpoint calls it; the name if empty."""
+    base_url: str = ""
+    key_variable: str = "OPENAI_API_KEY"
+    stream: bool = True
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int = 16_384
+    extra: dict[str, Any] = msgspec.field(default_factory=dict)
+    concurrency: int = 8
+    attempts: int = 6
+    timeout_s: float = 600.0
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    budget_tokens: int | None = None
+    budget_money: float | None = None
+    price_in: float = 0.0
+    """Of a million tokens."""
+    price_out: float = 0.0
+
+    @property
+    def sampling(self) -> Sampling:
+        """How it is asked."""
+        extra = tuple(sorted(self.extra.items()))
+        model = self.model or self.name
+        return Sampling(model, self.temperature, self.top_p, self.max_tokens, extra)
+
+    def endpoint(self, budget: Budget) -> Endpoint:
+        """The author; made within the event loop that asks it."""
+        options = EndpointOptions(
+            base_url=self.base_url,
+            key_variable=self.key_variable,
+            stream=self.stream,
+            attempts=self.attempts,
+            timeout_s=self.timeout_s,
+        )
+        pace = Pace(self.requests_per_minute, self.tokens_per_minute)
+        return Endpoint(options, budget, pace)
+
+    def budget(self) -> Budget:
+        """What may be spent on it in this study."""
+        return Budget(self.budget_tokens, self.budget_money, Prices(self.price_in, self.price_out))
+
+
+class ArmSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One ``[[arm]]``: a way to ask. With ``turns`` above 1 each sample is refined."""
+
+    name: str
+    samples: int = 1
+    turns: int = 1
+    feedback: list[str] = msgspec.field(default_factory=lambda: ["execution"])
+    choose: str = "best"
+    until: str = "never"
+    history: str = "last"
+    backend: str = "cuda"
+    examples: str = "one"
+    hardware: str = NO_HARDWARE
+    concepts: bool = False
+    templates: str = ""
+
+
+class StudySpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole file."""
+
+    model: list[ModelSpec]
+    arm: list[ArmSpec]
+    name: str = "study"
+    to: str = ""
+    """The folder of everything that comes of it; beside the file, by its name, if empty."""
+    problem_roots: list[str] = msgspec.field(default_factory=lambda: ["problems"])
+    levels: list[int] = msgspec.field(default_factory=list)
+    problems: list[str] = msgspec.field(default_factory=list)
+    thresholds: list[float] = msgspec.field(default_factory=lambda: [1.0, 2.0])
+    at_k: list[int] = msgspec.field(default_factory=list)
+    """The k of fast_p@k; all that the samples allow if empty."""
+    judge: JudgeSpec = msgspec.field(default_factory=JudgeSpec)
+
+
+@dataclass(frozen=True)
+class Study:
+    """A file that was read and found to make sense."""
+
+    spec: StudySpec
+    folder: Path
+    settings: Settings
+    problems: tuple[Problem, ...]
+
+    def entrant_folder(self, model: ModelSpec, arm: ArmSpec) -> Path:
+        """Where the solutions of one cell of the grid lie; pytest can judge them too."""
+        return self.folder / "solutions" / model.name / arm.name
+
+    def options(self, arm: ArmSpec) -> PromptOptions:
+        """What an arm's prompts hold."""
+        return PromptOptions(
+            backend=arm.backend,
+            precision=self.settings.dtype,
+            examples=arm.examples,
+            hardware=arm.hardware,
+            concepts=arm.concepts,
+            templates=arm.templates,
+        )
+
+    def plan(self, model: ModelSpec, arm: ArmSpec) -> Plan:
+        """How an arm refines."""
+        kinds = check_kinds(arm.feedback)
+        return Plan(
+            model.sampling,
+            self.options(arm),
+            arm.turns,
+            kinds,
+            arm.choose,
+            arm.until,
+            arm.history,
+        )
+
+
+def read_study(path: Path) -> Study:
+    """Read and check a study before anything is asked; raises ``UsageError``."""
+    spec = read_toml(path, StudySpec)
+    home = path.absolute().parent
+    folder = home / (spec.to or path.stem)
+    settings = _settings(spec, home)
+    catalog = ProblemCatalog(settings.problem_roots)
+    study = Study(spec, folder, settings, _problems(spec, catalog))
+    for what, names in (
+        ("model", [m.name for m in spec.model]),
+        ("arm", [a.name for a in spec.arm]),
+    ):
+        if not names:
+            message = f"{path} has no [[{what}]]"
+            raise UsageError(message)
+        for name in names:
+            if names.count(name) > 1 or "/" in name or name.startswith("."):
+                message = (
+                    f"{path}: {what} {name!r}: names are folders, each its own, without / and ."
+                )
+                raise UsageError(message)
+    for model in spec.model:
+        for arm in spec.arm:
+            study.plan(model, arm)
+    return study
+
+
+def _settings(spec: StudySpec, home: Path) -> Settings:
+    given = {name: getattr(spec.judge, name) for name in JudgeSpec.__struct_fields__}
+    try:
+        read_device(spec.judge.device)
+        choice("auto", "smoke", "full")(spec.judge.size)
+        choice(*DTYPES)(spec.judge.dtype)
+    except ValueError as error:
+        message = f"[judge]: {error}"
+        raise UsageError(message) from error
+    return Settings(
+        **given
+        | {
+            "problem_roots": tuple(home / root for root in spec.problem_roots),
+            "cache_dir": home / spec.judge.cache_dir,
+            "thresholds": tuple(spec.thresholds),
+        }
+    )
+
+
+def _problems(spec: StudySpec, catalog: ProblemCatalog) -> tuple[Problem, ...]:
+    wanted = {read_problem_id(each) for each in spec.problems}
+    found = tuple(
+        each
+        for each in catalog.problems
+        if (not spec.levels or each.level in spec.levels)
+        and (not wanted or f"{each.level}/{each.number}" in wanted)
+    )
+    missing = wanted - {f"{each.level}/{each.number}" for each in found}
+    if missing or not found:
+        what = f"problem {min(missing)}" if missing else "any problem"
+        message = f"the study asks for {what}, which is not there; searched: {catalog.describe()}"
+        raise UsageError(message)
+    return found

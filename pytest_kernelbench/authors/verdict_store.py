@@ -1,0 +1,69 @@
+"""Verdicts kept in a JSON Lines file, so that no solution is judged twice."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_kernelbench.authors.files import append_line, cut_short_line_removed, read_lines
+from pytest_kernelbench.verdict import Status, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from pytest_kernelbench.library import Judge, Question
+
+_AGAIN = frozenset({Status.NOT_JUDGED, Status.BAD_PROBLEM})
+"""The machine or the problem failed: worth another try."""
+
+
+@dataclass(frozen=True)
+class _Kept:
+    key: str
+    verdict: dict[str, Any]
+
+
+class VerdictStore:
+    """One file. A solution or a problem that changed is judged again."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        cut_short_line_removed(path)
+        self._known = {
+            kept.key: Verdict.from_builtins(kept.verdict) for kept in read_lines(path, _Kept)
+        }
+
+    async def verdicts(self, questions: Iterable[Question], judge: Judge) -> list[Verdict]:
+        """A verdict on each, in order; what is not known is judged, and kept as it comes."""
+        wanted = [(question, _key(question, judge)) for question in questions]
+        new = [
+            question
+            for question, key in wanted
+            if key not in self._known or self._known[key].status in _AGAIN
+        ]
+        keys = {id(question): key for question, key in wanted}
+        async for question, verdict in judge.judge_many(new):
+            key = keys[id(question)]
+            self._known[key] = verdict
+            append_line(self.path, _Kept(key, verdict.to_builtins()))
+        return [self._known[key] for _, key in wanted]
+
+
+def _key(question: Question, judge: Judge) -> str:
+    """Of what decides a verdict; the clock and the machine aside."""
+    pair = judge.pair(question)
+    digest = hashlib.sha256()
+    for path in (pair.problem.path, pair.solution.path):
+        data = path.read_bytes()
+        digest.update(b"%d:" % len(data) + data)
+    settings = judge.settings
+    plain = (
+        settings.device, settings.size, settings.dtype, settings.seeds, settings.atol,
+        settings.rtol, settings.baselines, settings.correctness_only, settings.tf32,
+    )  # fmt: skip
+    digest.update(
+        repr((pair.solution.entrant, pair.solution.sample, pair.problem.id, plain)).encode()
+    )
+    return digest.hexdigest()[:32]
