@@ -94,6 +94,7 @@ def _keeper(plan: Plan, fds: tuple[int, ...], answer_fd: int) -> NoReturn:
             if new_pids:
                 walls.raise_proc(raised)
             _init(plan, raised, sock_fd, status_fd, log_fd, report_w)
+        kernel.hide_memory()  # only now: a child would inherit it, and could not be read by the referee
         os.close(report_w)
         with os.fdopen(report_r, "rb") as report:
             up, missing = msgspec.msgpack.decode(report.read(), type=tuple[list[str], list[str]])
@@ -123,6 +124,7 @@ def _init(
     if child == 0:
         os.close(status_fd)
         _child(plan, raised, sock_fd, log_fd, report_fd)
+    kernel.hide_memory()
     walls.close_descriptors({status_fd})
     while True:
         pid, status = os.waitpid(-1, 0)

@@ -1,0 +1,319 @@
+"""The walls are really up: each is tried from inside. What this machine cannot raise is skipped, by name."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+INMATES = Path(__file__).with_name("inmates")
+sys.path.append(str(INMATES))
+
+from kb_inmate import Do, Said  # noqa: E402 - found beside this file
+
+from pytest_kernelbench.errors import Restless, SandboxError  # noqa: E402
+from pytest_kernelbench.sandbox.channel import Closed  # noqa: E402
+from pytest_kernelbench.sandbox.client import Child, ForkServer  # noqa: E402
+from pytest_kernelbench.sandbox.plan import Plan  # noqa: E402
+from pytest_kernelbench.sandbox.report import walls_line  # noqa: E402
+from pytest_kernelbench.sandbox.tree import alive, frozen  # noqa: E402
+
+PIDS = "pid, network, ipc and mount namespaces"
+FILES = "files (Landlock)"
+ROOT = Path(__file__).parents[1]
+Spawn = Callable[..., Child]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ForkServer]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(INMATES))
+        patch.setenv("SECRET_TOKEN", "must not be inherited")
+        made = ForkServer()
+    with made:
+        yield made
+
+
+@pytest.fixture
+def spawn(server: ForkServer, tmp_path: Path) -> Iterator[Spawn]:
+    born: list[Child] = []
+
+    def make(entry: str = "kb_inmate:main", *, untrusted: bool = True) -> Child:
+        plan = Plan(entry, str(tmp_path / f"scratch{len(born)}"), untrusted=untrusted)
+        child = server.spawn(plan, Said)
+        born.append(child)
+        return child
+
+    yield make
+    for child in born:
+        child.kill()
+
+
+@pytest.fixture
+def inmate(spawn: Spawn) -> Child:
+    return spawn()
+
+
+def tell(child: Child, code: str, timeout_s: float = 20) -> str:
+    child.channel.send(Do(textwrap.dedent(code)))
+    answer, _ = child.channel.receive(timeout_s)
+    return answer.text
+
+
+def need(child: Child, wall: str) -> None:
+    if wall not in child.walls:
+        pytest.skip(f"not up on this machine: {'; '.join(child.missing_walls)}")
+
+
+def refused(said: str) -> bool:
+    return said.startswith(("PermissionError", "ProcessLookupError", "OSError", "ConnectionRefused"))
+
+
+def test_every_wall_is_up_or_missing_with_a_reason(inmate: Child) -> None:
+    assert "own session" in inmate.walls
+    assert "resource limits" in inmate.walls
+    assert all(": " in missing for missing in inmate.missing_walls)
+
+
+def test_walls_are_named_in_words() -> None:
+    assert walls_line(("a", "b"), ()) == "walls: a; b"
+    assert walls_line(("a",), ("b: why",)) == "walls: a | reduced isolation: no b: why"
+
+
+def test_nothing_is_inherited_but_what_is_needed(inmate: Child) -> None:
+    assert tell(inmate, "import os; said = os.environ.get('SECRET_TOKEN')") == "None"
+    fds = "import os; said = [f for f in range(3, 256) if os.path.exists(f'/proc/self/fd/{f}')]"
+    assert tell(inmate, fds) == tell(inmate, "said = [sock.fileno()]")
+    assert tell(inmate, "import os; said = os.read(0, 10)") == "b''"
+
+
+def test_home_and_every_cache_are_its_own(inmate: Child, tmp_path: Path) -> None:
+    for name in ("HOME", "TMPDIR", "TORCH_EXTENSIONS_DIR", "TRITON_CACHE_DIR", "XDG_CACHE_HOME"):
+        said = tell(inmate, f"import os; said = os.environ[{name!r}]")
+        assert said.startswith(str(tmp_path)), name
+
+
+@pytest.mark.parametrize("path", ["problems/level1/019_relu.py", "tests/test_sandbox.py", "README.md"])
+def test_files_of_the_project_cannot_be_read(inmate: Child, path: str) -> None:
+    need(inmate, FILES)
+    assert (ROOT / path).exists()
+    assert refused(tell(inmate, f"said = open({str(ROOT / path)!r}).read()[:10]"))
+
+
+def test_files_of_other_children_cannot_be_read(spawn: Spawn) -> None:
+    first, second = spawn(), spawn()
+    need(second, FILES)
+    path = tell(first, "import os; said = os.path.abspath('mine'); open('mine', 'w').write('x')")
+    assert Path(path).exists()
+    assert refused(tell(second, f"said = open({path!r}).read()"))
+
+
+@pytest.mark.parametrize("path", ["/tmp/planted", "/dev/shm/planted", "~/planted", "~/.bashrc"])
+def test_nothing_can_be_left_where_others_look(inmate: Child, path: str) -> None:
+    need(inmate, FILES)
+    said = tell(inmate, f"import os; open(os.path.expanduser({path!r}), 'w').write('x')")
+    assert refused(said), said
+
+
+@pytest.mark.parametrize("folder", [".", "~/.cache", "~/.triton", "$TMPDIR", "$TORCH_EXTENSIONS_DIR"])
+def test_what_compilers_and_libraries_keep_can_be_written(inmate: Child, folder: str) -> None:
+    code = f"""
+        import os
+        path = os.path.expandvars(os.path.expanduser({folder!r}))
+        with open(os.path.join(path, "kept"), "w") as file:
+            file.write("x")
+    """
+    assert tell(inmate, code) == "done"
+
+
+@pytest.mark.parametrize("what", ["mem", "environ", "maps", "fd", "root", "cwd"])
+def test_parents_cannot_be_looked_into(inmate: Child, what: str) -> None:
+    code = f"""
+        import os
+        path = f"/proc/{{os.getppid()}}/{what}"
+        said = os.listdir(path) if os.path.isdir(path) else open(path, "rb").read(16)
+        if "{what}" == "fd":
+            said = [open(os.path.join(path, name), "wb") for name in said]
+    """
+    said = tell(inmate, code)
+    assert refused(said), said
+
+
+def test_a_parent_cannot_be_traced(inmate: Child) -> None:
+    need(inmate, FILES)
+    code = """
+        import ctypes, os
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.ptrace(16, os.getppid(), 0, 0) < 0:  # PTRACE_ATTACH
+            raise PermissionError(os.strerror(ctypes.get_errno()))
+    """
+    assert refused(tell(inmate, code))
+
+
+@pytest.mark.parametrize("number", ["SIGSTOP", "SIGKILL", "SIGTERM"])
+def test_parents_and_the_judge_live_on_when_they_are_signalled(inmate: Child, number: str) -> None:
+    need(inmate, PIDS)
+    code = f"""
+        import os, signal
+        for pid in (os.getppid(), 1, {os.getpid()}, {os.getppid()}):
+            try:
+                if pid != os.getpid():
+                    os.kill(pid, signal.{number})
+            except OSError:
+                pass
+    """
+    assert tell(inmate, code) == "done"
+    assert tell(inmate, "said = 'still here'") == "still here"
+    assert not frozen(inmate.init_pid)
+
+
+def test_only_its_own_processes_are_to_be_seen(inmate: Child) -> None:
+    need(inmate, "own /proc")
+    code = "import os; said = len([name for name in os.listdir('/proc') if name.isdigit()])"
+    assert int(tell(inmate, code)) <= 3
+
+
+def test_no_network(inmate: Child) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        code = f"import socket; socket.create_connection(('127.0.0.1', {port}), timeout=2)"
+        assert refused(tell(inmate, code))
+
+
+def test_no_abstract_socket_of_others(inmate: Child) -> None:
+    need(inmate, PIDS)
+    name = f"\0kernelbench-test-{os.getpid()}"
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(name)
+        listening.listen()
+        code = f"import socket; socket.socket(socket.AF_UNIX).connect({name!r})"
+        assert refused(tell(inmate, code))
+
+
+def test_no_capability_is_left(inmate: Child) -> None:
+    need(inmate, "no capabilities")
+    code = "said = [line for line in open('/proc/self/status') if line.startswith('Cap')]"
+    caps = tell(inmate, code)
+    assert caps.count("0000000000000000") == 5, caps
+
+
+DAEMON = """
+    import os, time
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.closerange(0, 256)
+            time.sleep(300)
+        os._exit(0)
+    os.wait()
+"""
+
+
+def below(child: Child, count: int) -> list[int]:
+    """The pids below the init, once there are ``count``."""
+    deadline = time.monotonic() + 10
+    while len(pids := child.processes()) < count and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert len(pids) >= count
+    return pids
+
+
+def gone(pids: list[int]) -> bool:
+    deadline = time.monotonic() + 10
+    while any(map(alive, pids)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return not any(map(alive, pids))
+
+
+def test_a_daemon_forked_twice_dies_when_the_child_is_killed(inmate: Child) -> None:
+    assert tell(inmate, DAEMON) == "done"
+    pids = below(inmate, 3)
+    inmate.kill()
+    assert gone(pids)
+
+
+def test_a_daemon_forked_twice_dies_when_the_child_ends_by_itself(inmate: Child) -> None:
+    assert tell(inmate, DAEMON) == "done"
+    pids = below(inmate, 3)
+    inmate.channel.send(Do("import os; os._exit(7)"))
+    with pytest.raises(Closed):
+        inmate.channel.receive(20)
+    assert inmate.ended(20) == 7 << 8
+    assert gone(pids)
+
+
+def test_children_die_with_their_server(spawn: Spawn, tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(INMATES))
+        other = ForkServer()
+    child = other.spawn(Plan("kb_inmate:main", str(tmp_path / "other")), Said)
+    assert tell(child, DAEMON) == "done"
+    pids = below(child, 3)
+    other.close()
+    assert gone(pids)
+    child.kill()
+
+
+def test_a_stopped_child_stands_still_with_all_its_daemons(inmate: Child) -> None:
+    assert tell(inmate, DAEMON) == "done"
+    below(inmate, 3)
+    inmate.stop()
+    assert all(frozen(pid) for pid in inmate.processes() if pid != inmate.init_pid)
+    inmate.resume()
+    assert tell(inmate, "said = 'awake'") == "awake"
+
+
+def test_processes_that_wake_each_other_are_found_out(inmate: Child) -> None:
+    code = """
+        import os, signal
+        for _ in range(4):
+            if os.fork() == 0:
+                while True:
+                    for name in os.listdir("/proc"):
+                        if name.isdigit() and int(name) not in (1, os.getpid()):
+                            try:
+                                os.kill(int(name), signal.SIGCONT)
+                            except OSError:
+                                pass
+    """
+    need(inmate, PIDS)  # elsewhere it would wake strangers
+    assert tell(inmate, code) == "done"
+    below(inmate, 6)
+    # Freezing them may succeed at times; what may not happen is that some run on unnoticed.
+    try:
+        inmate.stop(patience_s=0.5)
+    except Restless as error:
+        assert "do not stand still" in str(error)
+    else:
+        assert all(frozen(pid) for pid in inmate.processes() if pid != inmate.init_pid)
+
+
+def test_a_trusted_child_is_not_walled_in(spawn: Spawn) -> None:
+    child = spawn(untrusted=False)
+    assert child.walls == ("own session",)
+    assert not refused(tell(child, f"said = open({__file__!r}).read(10)"))
+
+
+def test_how_a_child_ended_is_told(spawn: Spawn) -> None:
+    child = spawn("no_such_module:main")
+    assert child.ended(20) == 1 << 8
+    assert "ModuleNotFoundError" in child.log_tail()
+
+
+def test_what_it_prints_goes_to_a_file_and_not_to_us(
+    inmate: Child, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert tell(inmate, "import os; os.write(1, b'passed'); os.write(2, b' 100x')") == "done"
+    assert inmate.log_tail() == "passed 100x"
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_server_that_cannot_start_says_why() -> None:
+    with pytest.raises(SandboxError, match="no_such_module"):
+        ForkServer(["no_such_module"]).spawn(Plan("a:b", "/nowhere"), Said)
