@@ -38,6 +38,15 @@ def problem_run(path: Path) -> Claim | None:
     )
 
 
+def in_task(path: Path) -> bool:
+    """Whether a file lies in a folder of a task, of which only the solution is collected."""
+    return any(
+        (folder / name).is_file() and (folder / reference).is_file()
+        for folder in list(path.parents)[:2]
+        for name, reference in _TASKS.items()
+    )
+
+
 def task_folder(path: Path) -> Claim | None:
     """A folder a task or attempt: of what lies in it only ``solution.py`` or the like is collected."""
     reference = _TASKS.get(path.name)

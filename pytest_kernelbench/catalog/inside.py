@@ -8,7 +8,7 @@ from pathlib import Path
 from pytest_kernelbench.catalog.answers import has_fence
 from pytest_kernelbench.catalog.claim import Claim
 from pytest_kernelbench.catalog.entry import popcorn, python_entry
-from pytest_kernelbench.catalog.files import CPP_SUFFIXES, LOOKED_INTO
+from pytest_kernelbench.catalog.files import CPP_SUFFIXES, LOOKED_INTO, in_task
 from pytest_kernelbench.catalog.material import SOURCE_LIMIT_BYTES, Material
 from pytest_kernelbench.catalog.naming import level_of, parse
 from pytest_kernelbench.catalog.sources.packed import claim_packed, is_packed
@@ -34,7 +34,7 @@ def look_inside(path: Path, *, named: bool = False) -> Claim | None:
 
     ``named`` says that somebody named the file or its folder: then text without code is an answer.
     """
-    if path.suffix not in LOOKED_INTO or _too_big(path):
+    if path.suffix not in LOOKED_INTO or _too_big(path) or in_task(path):
         return None
     if path.suffix == ".py":
         return _python(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from pytest_kernelbench.catalog.problems import LEVEL_FOLDER, NUMBERED_FILE
 
 _SAMPLE = re.compile(r"(.+)_sample_?([0-9]+)")
 _RUN_FILE = re.compile(r"level_([0-9]+)_problem_([0-9]+)_sample_([0-9]+)_kernel\.py")
-_NO_SOLUTION = re.compile(r"test_.*|.*_test\.py|conftest\.py|__init__\.py")
 _NAMES_ENTRY = re.compile(rb"^[ \t]*(?:class[ \t]+)?ModelNew\b", re.MULTILINE)
 _DEFINES_MODEL = re.compile(rb"^class[ \t]+Model\b", re.MULTILINE)
 
@@ -52,30 +50,7 @@ def kernelbench_run(path: Path) -> Claim | None:
     if match is None:
         return None
     level, number, sample = map(int, match.groups())
-    return Claim(path.parent.name, level, number, sample=sample)
-
-
-def unnamed(path: Path) -> Claim | None:
-    """Any other file with a ``ModelNew`` at its top level: a solution, nobody can tell to what."""
-    if path.suffix != ".py" or _NO_SOLUTION.fullmatch(path.name):
-        return None
-    text = _read(path)
-    if not _NAMES_ENTRY.search(text):
-        return None
-    try:
-        body = ast.parse(text).body
-    except (SyntaxError, ValueError):
-        # Cannot be parsed and speaks of ModelNew: better judged "not built" than passed over.
-        return Claim(path.parent.name)
-    return Claim(path.parent.name) if any(map(_binds_entry, body)) else None
-
-
-def _binds_entry(statement: ast.stmt) -> bool:
-    if isinstance(statement, ast.ClassDef):
-        return statement.name == "ModelNew"
-    if isinstance(statement, ast.Assign):
-        return any(isinstance(t, ast.Name) and t.id == "ModelNew" for t in statement.targets)
-    return False
+    return Claim(path.parent.name, level, number, sample=sample, format="KernelBench run")
 
 
 def _is_a_problem(path: Path) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_kernelbench.catalog.naming import letters
 from pytest_kernelbench.catalog.pair import Pair
 from pytest_kernelbench.catalog.problems import TABLE_SUFFIXES, ProblemCatalog
 from pytest_kernelbench.catalog.solutions import Matchmaker, natural, own_adapters
@@ -32,7 +33,8 @@ class Line:
     problem: str
     """Its id, or ``-``."""
     why: str
-    paired: bool = True
+    well: bool = True
+    """It is paired, or there is a good reason why it is not."""
 
 
 def add_pairs_arguments(parser: argparse.ArgumentParser) -> None:
@@ -78,7 +80,7 @@ def pairs_command(args: argparse.Namespace) -> int:
         return 2
     sys.stdout.writelines(f"{text}\n" for text in table(lines))
     sys.stdout.writelines(f"{text}\n" for text in complaints)
-    unpaired = sum(not line.paired for line in lines)
+    unpaired = sum(not line.well for line in lines)
     total = f"{len(lines)} found, {len(lines) - unpaired} paired; searched {catalog.describe()}"
     sys.stdout.write(f"{total}\n")
     return 1 if unpaired else 0
@@ -122,17 +124,18 @@ def _line(path: Path, claim: Claim, matchmaker: Matchmaker) -> Line:
         shown += ":" + claim.origin.rpartition(":")[2]
     form = claim.format or "tree of entrants"
     if isinstance(pair, Pair):
-        return Line(shown, form, pair.problem.id, _why(claim, pair))
-    return Line(shown, form, "-", pair, paired=claim.skipped)
+        only = claim.level is None and pair.problem is matchmaker.catalog.only
+        return Line(shown, form, pair.problem.id, _why(claim, pair, only=only))
+    return Line(shown, form, "-", pair, well=claim.skipped)
 
 
-def _why(claim: Claim, pair: Pair) -> str:
-    if claim.number is not None:
-        how = "by number" if claim.level is not None else "by number, level as given"
-    elif claim.name:
-        how = f"by the name {claim.name!r}"
-    else:
+def _why(claim: Claim, pair: Pair, *, only: bool) -> str:
+    if only and letters(claim.name) != letters(pair.problem.name):
         how = "the only problem that was named"
+    elif claim.number is not None:
+        how = "by number" if claim.level is not None else "by number, level as given"
+    else:
+        how = f"by the name {claim.name!r}"
     solution = pair.solution
     who = f"{solution.entrant}, sample {solution.sample}"
     return "; ".join((how, who, *solution.notes))

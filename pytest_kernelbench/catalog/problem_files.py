@@ -190,35 +190,28 @@ def _settings(path: Path) -> str:
     if path.name != "func_forward.py" or not beside.is_file():
         return ""
     try:
-        config = msgspec.json.decode(beside.read_bytes(), type=_Settings)
-    except msgspec.MsgspecError as error:
+        plain = msgspec.json.decode(beside.read_bytes(), type=dict[str, Any])
+        (inputs, init), *others = _combined(plain)
+    except (OSError, msgspec.MsgspecError) as error:
         message = f"{beside} cannot be understood: {error}"
         raise UsageError(message) from None
-    first, *others = config.combined()
     shapes = [{"KB_INPUT": inputs, "KB_INIT": init} for inputs, init in others]
-    return _APPENDED.format(file=beside.name, input=first[0], init=first[1], shapes=shapes)
+    return _APPENDED.format(file=beside.name, input=inputs, init=init, shapes=shapes)
 
 
-class _Settings(msgspec.Struct):
-    single_input_configs: list[dict[str, Any]] = []
-    multi_input_configs: list[dict[str, Any]] = []
-    single_init_configs: list[dict[str, Any]] = []
-    multi_init_configs: list[dict[str, Any]] = []
-    single_shared_configs: list[dict[str, Any]] = []
-    multi_shared_configs: list[dict[str, Any]] = []
+def _combined(config: Mapping[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Arguments of ``get_inputs`` and of ``get_init_inputs``, the plain setting first."""
 
-    def combined(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-        """Keyword arguments of inputs and of the constructor, the plain setting first."""
-        found: list[tuple[dict[str, Any], dict[str, Any]]] = []
-        groups = (
-            (self.single_input_configs, self.single_init_configs, self.single_shared_configs),
-            (self.multi_input_configs, self.multi_init_configs, self.multi_shared_configs),
-        )
-        for inputs, inits, shared in groups:
-            for common in shared or [{}]:
-                for init in inits or self.single_init_configs or [{}]:
-                    for each in inputs or [{}]:
-                        pair = ({**common, **each}, {**common, **init})
-                        if pair not in found:
-                            found.append(pair)
-        return found
+    def settings(name: str, default: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return msgspec.convert(config.get(name, []), list[dict[str, Any]]) or default
+
+    found: list[tuple[dict[str, Any], dict[str, Any]]] = []
+    single_init = settings("single_init_configs", [{}])
+    for group, init_configs in (("single", single_init), ("multi", single_init)):
+        for shared in settings(f"{group}_shared_configs", [{}]):
+            for init in settings(f"{group}_init_configs", init_configs):
+                for inputs in settings(f"{group}_input_configs", [{}]):
+                    pair = ({**shared, **inputs}, {**shared, **init})
+                    if pair not in found:
+                        found.append(pair)
+    return found
