@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_kernelbench.build.builder import Builder
 from pytest_kernelbench.engine.devices import find_device
-from pytest_kernelbench.engine.needs import needs_cuda
+from pytest_kernelbench.engine.needs import declared_devices, needs_cuda
 from pytest_kernelbench.errors import MachineError, MissingNeedError, SandboxError
 from pytest_kernelbench.judge.referee import Referee
 from pytest_kernelbench.timing.lease import lease
@@ -69,6 +69,13 @@ class LocalEngine:
         return verdict
 
     def _lacks(self, pair: Pair) -> str:
-        if self.device.is_gpu or self.settings.build_only or not needs_cuda(pair.solution.path):
+        if self.settings.build_only:
             return ""
-        return f"needs a CUDA device; this session judges on {self.device.name} (cpu)"
+        kind = "cuda" if self.device.is_gpu else "cpu"
+        devices = declared_devices(pair.solution.path)
+        if devices and kind not in devices:
+            wanted = " or ".join(devices)
+            return f"is made for {wanted} (its DEVICES); this session judges on {self.device.name} ({kind})"
+        if kind == "cpu" and not devices and needs_cuda(pair.solution.path):
+            return f"needs a CUDA device; this session judges on {self.device.name} (cpu)"
+        return ""

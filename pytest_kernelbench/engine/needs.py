@@ -15,6 +15,18 @@ _CUDA = re.compile(
 _GUARDED = re.compile(r"torch\.cuda\.is_available\(\)|\.is_cuda\b")
 
 
+_DEVICES = re.compile(r"^DEVICES\s*(?::[^=]*)?=\s*[(\[]([^)\]]*)[)\]]", re.MULTILINE)
+
+
+def declared_devices(source: Path) -> tuple[str, ...]:
+    """The file's own ``DEVICES = ("cpu",)``, if it has such a line; empty otherwise."""
+    text = source.read_text(encoding="utf-8", errors="replace")
+    found = _DEVICES.search(text)
+    if found is None:
+        return ()
+    return tuple(re.findall(r"['\"]([a-z]+)['\"]", found[1]))
+
+
 def needs_cuda(source: Path) -> bool:
     """Whether the file plainly needs a CUDA device (and does not ask whether there is one)."""
     text = source.read_text(encoding="utf-8", errors="replace")

@@ -7,12 +7,12 @@ roundings of the dtype; a kernel may be as wrong as the reference itself is, and
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 
-from pytest_kernelbench.judge.comparison import Difference, compare
+from pytest_kernelbench.judge.comparison import Difference, agrees, compare
 from pytest_kernelbench.judge.families import ADVICE, PLAIN
 from pytest_kernelbench.judge.program import cast_tensor, map_tensors
 from pytest_kernelbench.judge.questions import Compared, Prepare
@@ -22,6 +22,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_kernelbench.judge.reference import Reference
+
+
+class Agrees(Protocol):
+    """Whether two tensors agree: ``comparison.agrees``, or the device's quick one."""
+
+    def __call__(
+        self, got: torch.Tensor, expected: torch.Tensor, *, atol: float, rtol: float
+    ) -> bool:
+        """As ``comparison.agrees``."""
 
 
 class Look(Protocol):
@@ -111,12 +120,10 @@ def insensitive(
     outputs: list[torch.Tensor],
     order: Prepare,
     rng: int | None,
-    look: Look = compare,
+    agrees: Agrees = agrees,
 ) -> str:
     """Why no kernel can be judged by this problem, or an empty string."""
-
-    def same(got: torch.Tensor, expected: torch.Tensor) -> bool:
-        return look(got, expected, atol=order.atol, rtol=order.rtol).agrees
+    same = partial(agrees, atol=order.atol, rtol=order.rtol)
 
     again = reference.inputs(order.seed + 2, PLAIN)
     _, others = reference.forward(again, rng)

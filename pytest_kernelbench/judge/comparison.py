@@ -106,6 +106,11 @@ def compare(got: torch.Tensor, expected: torch.Tensor, *, atol: float, rtol: flo
     )
 
 
+def agrees(got: torch.Tensor, expected: torch.Tensor, *, atol: float, rtol: float) -> bool:
+    """Whether all elements agree, where nobody asks how they differ."""
+    return compare(got, expected, atol=atol, rtol=rtol).agrees
+
+
 def _blocks(shape: Sequence[int]) -> Iterator[Block]:
     """Cut ``shape`` into blocks in row-major order, each a view of whatever strides there are."""
     axis, inner = len(shape), 1

@@ -42,7 +42,5 @@ class Control:
         return list(zip(raw[::2], raw[1::2], strict=True))
 
     def close(self) -> None:
-        """Unmap and close."""
-        del self._go, self._key, self.done, self._digests
-        self._map.close()
+        """Close; the memory is unmapped with the last view of it (a traceback may still hold one)."""
         os.close(self.fd)

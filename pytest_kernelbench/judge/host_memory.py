@@ -23,9 +23,7 @@ class HostArena:
         ctypes.memset(self.address, 0, min(size_bytes, self.size_bytes))
 
     def close(self) -> None:
-        """Unmap and close."""
-        del self._view
-        self._map.close()
+        """Close; the memory is unmapped with the last view of it (a traceback may still hold one)."""
         os.close(self.fd)
 
 

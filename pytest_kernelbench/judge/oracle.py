@@ -13,8 +13,8 @@ import torch
 
 from pytest_kernelbench.errors import ProblemError
 from pytest_kernelbench.judge import families, questions, wire
-from pytest_kernelbench.judge.agreement import AGREED, Expected, Look, insensitive
-from pytest_kernelbench.judge.comparison import compare
+from pytest_kernelbench.judge.agreement import AGREED, Agrees, Expected, insensitive
+from pytest_kernelbench.judge.comparison import agrees
 from pytest_kernelbench.judge.inside import forms
 from pytest_kernelbench.judge.inside.memory import dtype
 from pytest_kernelbench.judge.program import ALL_FAMILIES, map_tensors
@@ -76,11 +76,9 @@ class Oracle:
         self._device = DeviceOracle(self, order.cubin)
         return wire.Done(), ()
 
-    def look(self) -> Look:
+    def agrees(self) -> Agrees:
         """How tensors are compared here: by torch on a CPU, by one kernel where there is a device for it."""
-        if self.reference.device.type != "cuda":
-            return compare
-        return self._device.look  # type: ignore[no-any-return]
+        return agrees if self._device is None else self._device.look.agrees
 
     def prepare(self, order: questions.Prepare, _: tuple[int, ...]) -> Answer:
         """Load the problem and find out all that runners and referee must know."""
@@ -105,14 +103,14 @@ class Oracle:
         self.rng = reference.draws_random(arguments)
         rng = 0 if self.rng else None
         structure, outputs = reference.forward(arguments, rng)
-        if blind := insensitive(reference, outputs, order, rng, self.look()):
+        if blind := insensitive(reference, outputs, order, rng, self.agrees()):
             return questions.Refused("bad_problem", blind), ()
         tiny = "" if self.rng else negligible_term(reference, map_clone(arguments), order)
         if tiny:
             return questions.Refused("bad_problem", tiny), ()
         hidden = ""
         if not reference.program.is_native:  # ours have been audited, and all their families decide
-            hidden = hidden_step(reference, map_clone(arguments), rng, self.look(), order)
+            hidden = hidden_step(reference, map_clone(arguments), rng, self.agrees(), order)
         output_spans, _ = contiguous_spans(outputs)
         layout, inputs = self.layout(arguments)
         spans, size = contiguous_spans(inputs)

@@ -54,10 +54,14 @@ class Track(Protocol):
         """Calls of one turn."""
 
 
+class TooShort(Exception):  # noqa: N818 - an outcome, no error
+    """The time cannot be told from the protocol's own cost; the sentence says of whom and by how much."""
+
+
 def race(track: Track, settings: Settings, baseline: str, floor: Floor | None = None) -> Measurement:
     """Time both sides in turns (ABBA) until every threshold is decided or the budget is spent.
 
-    Where device events speak of another time than the outside clock, all is measured once more and marked.
+    Raises ``TooShort`` where there is nothing to tell from the protocol's noise. Where device events speak of another time than the outside clock, all is measured once more and marked.
     """
     track.against(baseline)
     _warm_up(track)
@@ -108,14 +112,12 @@ def _measurement(
 ) -> Measurement:
     theirs, ours, interval = stopping.baseline, stopping.solution, look.interval
     assert interval is not None
-    refusals = [
-        f"{who} is {refusal}"
-        for who, net in (("the baseline", theirs), ("the solution", ours))
-        if (refusal := net.refusal(track.least_of_null))
-    ]
+    for who, net in (("the baseline", theirs), ("the solution", ours)):
+        if refusal := net.refusal(track.least_of_null):
+            raise TooShort(f"{who} is {refusal}")
+    low, high, refusals = interval.low, interval.high, []
     if floor is not None and (impossible := floor.refusal(ours.median_us, ours.null_error_us)):
-        refusals.append(impossible)
-    low, high = (0.0, 0.0) if refusals else (interval.low, interval.high)
+        low, refusals = 0.0, [impossible]
     stopped = [f"stopped: {look.stop.value}"] if look.stop is not None else []
     return Measurement(
         baseline=baseline,

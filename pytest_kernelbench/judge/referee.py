@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from importlib.util import find_spec
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from pytest_kernelbench.judge.device_trial import DeviceTrial
 from pytest_kernelbench.judge.host_trial import HostTrial
 from pytest_kernelbench.judge.kernels import Finding
 from pytest_kernelbench.judge.profiles import kernels_that_ran
-from pytest_kernelbench.judge.race import race
+from pytest_kernelbench.judge.race import TooShort, race
 from pytest_kernelbench.judge.rejection import Rejected
 from pytest_kernelbench.judge.roofline import roof_of, work_of
 from pytest_kernelbench.sandbox.client import ForkServer
@@ -31,7 +32,15 @@ if TYPE_CHECKING:
 
     Trial = HostTrial | DeviceTrial
 
-PRELOAD = ("torch", "numpy", "torch.utils.cpp_extension", "pytest_kernelbench.judge.inside.runner")
+PRELOAD = (
+    "torch",
+    "numpy",
+    "torch.utils.cpp_extension",
+    "torch.utils.flop_counter",
+    "pytest_kernelbench.judge.oracle",
+    "pytest_kernelbench.judge.inside.runner",
+)
+_TRITON = ("triton", "triton.language")
 _TIMING_FAILURES = frozenset(
     {Status.RAISED, Status.CRASHED, Status.TIMED_OUT, Status.OUT_OF_MEMORY}
 )
@@ -72,7 +81,9 @@ class Referee:
     def warm_up(self) -> None:
         """Start the fork server, so that it imports torch while something else is done."""
         if self._server is None:
-            self._server = ForkServer(PRELOAD)
+            # Not on a CPU: the interpreter wants to be chosen before triton's own library is imported.
+            triton = self.device.is_gpu and find_spec("triton") is not None
+            self._server = ForkServer(PRELOAD + (_TRITON if triton else ()))
 
     def judge(self, pair: Pair, extension: Extension) -> Verdict:
         """The verdict on one pair. Raises ``MachineError`` where the machine failed, never for the solution."""
@@ -142,10 +153,7 @@ class Referee:
             try:
                 self._agree(trial, bench, contender, progress)
                 if not self.settings.correctness_only:
-                    floor = self._floor(bench)
-                    progress.measurements = tuple(
-                        race(trial, self.settings, name, floor) for name in self.settings.baselines
-                    )
+                    self._time(trial, bench, progress)
                 progress.ran = kernels_that_ran(trial, bench, contender)
                 if progress.ran.note:
                     progress.notes.append(progress.ran.note)
@@ -157,6 +165,16 @@ class Referee:
         finally:
             contender.close()
 
+    def _time(self, trial: Trial, bench: Bench, progress: Progress) -> None:
+        limit = self._floor(bench)
+        for name in self.settings.baselines:
+            try:
+                measured = race(trial, self.settings, name, limit)
+            except TooShort as refusal:
+                progress.notes.append(f"not timed against {name}: {refusal}")
+                return  # the first baseline decides: no other may take its place
+            progress.measurements = (*progress.measurements, measured)
+
     def _control(self, bench: Bench) -> Measurement | None:
         """The reference against itself, by the same way as any solution: once a session."""
         if self._controlled or self.settings.correctness_only:
@@ -167,6 +185,8 @@ class Referee:
             trial = self._trial(bench, twin)
             try:
                 return race(trial, self.settings, self.settings.baselines[0])
+            except TooShort:
+                return None
             finally:
                 trial.close()
         finally:
@@ -195,6 +215,8 @@ class Referee:
             try:
                 trial.agree(family)
             except Rejected as rejected:
+                if bench.prepared.hidden:
+                    raise rejected.because(bench.prepared.hidden) from None
                 if bench.prepared.native or self.settings.strict:
                     raise
                 progress.notes.append(f"finding: {rejected.reason}")

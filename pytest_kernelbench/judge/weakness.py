@@ -13,7 +13,7 @@ from pytest_kernelbench.judge.inside import forms
 from pytest_kernelbench.judge.program import cast_tensor, map_tensors
 
 if TYPE_CHECKING:
-    from pytest_kernelbench.judge.agreement import Look
+    from pytest_kernelbench.judge.agreement import Agrees
     from pytest_kernelbench.judge.questions import Prepare
     from pytest_kernelbench.judge.reference import Reference
 
@@ -73,7 +73,7 @@ def _in_double(reference: Reference, arguments: list[Any], without: str = "") ->
     return [forms.plain(tensor) for tensor in tensors]
 
 
-def hidden_step(reference: Reference, arguments: list[Any], rng: int | None, look: Look, order: Prepare) -> str:
+def hidden_step(reference: Reference, arguments: list[Any], rng: int | None, agrees: Agrees, order: Prepare) -> str:
     """Which step of the reference its own inputs cannot show; empty if each shows. The input families then decide.
 
     Either the output *is* an input, within the tolerance, or a relu, a clamp or the like passes every element on.
@@ -84,7 +84,7 @@ def hidden_step(reference: Reference, arguments: list[Any], rng: int | None, loo
     for output in outputs:
         for given in inputs:
             same = output.shape == given.shape and output.dtype == given.dtype and output.numel() > 1
-            if same and look(given, output, atol=order.atol, rtol=order.rtol).agrees:
+            if same and agrees(given, output, atol=order.atol, rtol=order.rtol):
                 return "on the problem's own inputs the output equals an input, within the tolerance"
     if bends.idle:
         return f"on the problem's own inputs {', '.join(sorted(bends.idle))} changes nothing"

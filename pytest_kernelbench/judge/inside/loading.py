@@ -40,7 +40,8 @@ def failure(stage: str, error: BaseException, source: str) -> Failed:
     stack = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in stack if frame.filename.startswith(folder)]
     lines = ["Traceback (most recent call last):\n", *traceback.format_list(own)] if own else []
-    text = "".join([*lines, *traceback.format_exception_only(error)]).replace(folder + os.sep, "")
+    raised = "".join(traceback.format_exception_only(error)).removeprefix(f"{type(error).__module__}.")
+    text = "".join([*lines, raised]).replace(folder + os.sep, "")
     message = str(error)
     missing = error.name or "" if isinstance(error, ModuleNotFoundError) else ""
     memory = isinstance(error, (MemoryError, torch.OutOfMemoryError)) or bool(_NO_MEMORY.search(message))
