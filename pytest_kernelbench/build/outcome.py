@@ -139,8 +139,12 @@ def _inputs(report: Report | None) -> tuple[str, ...]:
 def _tool_logs(folder: Path) -> str:
     """What each compiler and linker printed, in the order in which they ended."""
     logs = sorted((folder / TOOL_LOGS).glob("*.log"), key=lambda path: path.stat().st_mtime_ns)
-    pieces = [path.open(encoding="utf-8", errors="replace").read(_LOG_BYTES) for path in logs]
-    return "\n".join(pieces)
+    return "\n".join(_head(path) for path in logs)
+
+
+def _head(log: Path) -> str:
+    with log.open(encoding="utf-8", errors="replace") as file:
+        return file.read(_LOG_BYTES)
 
 
 def _tail(log: Path) -> str:

@@ -1,0 +1,350 @@
+"""Builds in real child processes; nothing here compiles more than a line of C++."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psutil
+import pytest
+
+from pytest_kernelbench.build import builder as builder_module
+from pytest_kernelbench.build.builder import Builder
+from pytest_kernelbench.errors import BuildError, MachineError, MissingNeedError
+from pytest_kernelbench.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pytest_kernelbench.build.extension import Extension
+
+MODEL = "class ModelNew:\n    pass\n"
+NO_DRIVER = """\
+try:
+    raise RuntimeError("0 active drivers ([]). There should only be one.")
+except RuntimeError as error:
+    raise ValueError("no target") from error
+"""
+TINY = (
+    "from torch.utils.cpp_extension import load_inline\n"
+    "made = load_inline('tiny', 'extern \"C\" int one() { return 1; }', is_python_module=False,\n"
+    "                   no_implicit_headers=True, verbose=True)\n" + MODEL
+)
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Callable[..., Builder]]:
+    """Builders that share one cache."""
+    made: list[Builder] = []
+
+    def build(arch: str | None = None, **settings: Any) -> Builder:
+        settings.setdefault("cache_dir", tmp_path / "cache")
+        made.append(Builder(Settings(**settings), arch))
+        return made[-1]
+
+    yield build
+    for builder in made:
+        builder.close()
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """Write a solution."""
+
+    def solution(text: str, name: str = "s.py") -> Path:
+        path = tmp_path / "solutions" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return solution
+
+
+def fails(builder: Builder, solution: Path, **kwargs: Any) -> BuildError:
+    with pytest.raises(BuildError) as caught:
+        builder.build(solution, **kwargs)
+    return caught.value
+
+
+def test_a_solution_without_extensions(make: Any, write: Any) -> None:
+    extension: Extension = make().build(write("from __future__ import annotations\n" + MODEL))
+    assert (extension.folder / "manifest.json").is_file()
+    assert extension.log.is_file()
+    assert not extension.cached
+    assert extension.deferred == ""
+
+
+def test_the_second_session_builds_nothing(make: Any, write: Any, monkeypatch: Any) -> None:
+    solution = write(MODEL)
+    first = make().build(solution)
+    monkeypatch.setattr(builder_module, "run_child", _no_child)
+    again = make().build(solution)
+    assert (again.folder, again.cached, again.seconds) == (first.folder, True, 0.0)
+
+
+def _no_child(*_: object) -> None:
+    pytest.fail("a child was started")
+
+
+def test_a_syntax_error_is_told_without_a_child(make: Any, write: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(builder_module, "run_child", _no_child)
+    error = fails(make(), write("x = 1\ndef f(:\n"))
+    assert str(error).startswith("s.py:2: SyntaxError: ")
+    assert "def f(:" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"x = '\xff\xfe'\n", "s.py"), (b"x = 1\0\n", "s.py"), (b"(" * 5000, "s.py")],
+)
+def test_what_is_no_python_source(make: Any, write: Any, content: bytes, words: str) -> None:
+    path = write("")
+    path.write_bytes(content)
+    assert words in str(fails(make(), path))
+
+
+def test_a_file_that_is_not_there(make: Any, tmp_path: Path) -> None:
+    assert "cannot be read" in str(fails(make(), tmp_path / "none.py"))
+
+
+def test_no_entry(make: Any, write: Any) -> None:
+    solution = write(MODEL)
+    assert "defines no custom_kernel" in str(fails(make(), solution, entry="custom_kernel"))
+    assert make().build(solution, entry="ModelNew")
+
+
+def test_a_module_body_that_raises_is_told_by_its_own_lines(make: Any, write: Any) -> None:
+    solution = write("def f():\n    raise RuntimeError('boom at import')\n\nf()\n" + MODEL)
+    error = fails(make(), solution)
+    lines = str(error).splitlines()
+    assert lines[-1] == "RuntimeError: boom at import"
+    assert any("line 4" in line for line in lines)
+    assert all("importlib" not in line for line in lines)
+    assert "boom at import" in Path(error.log).read_text()
+
+
+def test_a_failure_is_cached_with_its_words(make: Any, write: Any, monkeypatch: Any) -> None:
+    solution = write("raise RuntimeError('boom')\n")
+    first = fails(make(), solution)
+    monkeypatch.setattr(builder_module, "run_child", _no_child)
+    assert str(fails(make(), solution)) == str(first)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("import sys\nsys.exit(0)\n", "the module body called sys.exit(0)"),
+        ("import os\nos._exit(0)\n", "ended its process (exit status 0)"),
+        ("import ctypes\nctypes.string_at(0)\n", "was ended by SIGSEGV"),
+        ("raise KeyboardInterrupt\n", "KeyboardInterrupt"),
+    ],
+)
+def test_a_module_body_that_ends_its_process(make: Any, write: Any, body: str, words: str) -> None:
+    assert words in str(fails(make(), write(body)))
+
+
+def test_a_missing_dsl_is_a_need_and_not_a_fault(make: Any, write: Any) -> None:
+    with pytest.raises(MissingNeedError, match="environment: module tilelang missing") as caught:
+        make().build(write("import tilelang.language as T\n" + MODEL))
+    assert caught.value.need == "module tilelang"
+
+
+def test_a_missing_module_that_nobody_knows_is_a_fault(make: Any, write: Any) -> None:
+    error = fails(make(), write("import my_helpers_xyz\n"))
+    assert not isinstance(error, MissingNeedError)
+    assert "No module named 'my_helpers_xyz'" in str(error)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "import torch\ntorch.zeros(1, device='cuda')\n",
+        "import torch\ntorch.cuda.get_device_properties(0)\n",
+        NO_DRIVER,
+    ],
+)
+def test_a_body_that_needs_a_device_is_put_off(make: Any, write: Any, body: str) -> None:
+    extension = make("9.0").build(write(body + MODEL))
+    assert extension.deferred
+
+
+def test_a_child_is_told_of_the_device_it_builds_for(make: Any, write: Any) -> None:
+    body = (
+        "import os, torch\n"
+        "assert torch.cuda.is_available() and torch.cuda.device_count() == 1\n"
+        "assert torch.cuda.get_device_capability() == (8, 0)\n"
+        "assert os.environ['CUDA_VISIBLE_DEVICES'] == ''\n"
+    )
+    assert make("8.0").build(write(body + MODEL)).deferred == ""
+    assert "AssertionError" in str(fails(make(), write(body + MODEL)))
+
+
+def test_the_time_limit_ends_all_that_was_started(make: Any, write: Any) -> None:
+    seconds = f"300.{os.getpid()}"
+    solution = write(
+        "import subprocess, time\n"
+        f"subprocess.Popen(['sleep', '{seconds}'], start_new_session=True)\n"
+        "print('started', flush=True)\n"
+        "time.sleep(300)\n"
+    )
+    started = time.monotonic()
+    error = fails(make(build_timeout_s=6.0), solution)
+    assert "took longer than 6 s (--kb-build-timeout)" in str(error)
+    assert time.monotonic() - started < 30
+    assert "started" in Path(error.log).read_text()
+    running = [process.info["cmdline"] for process in psutil.process_iter(["cmdline"])]
+    assert ["sleep", seconds] not in running
+
+
+def test_a_flood_of_output_is_cut_off(make: Any, write: Any) -> None:
+    solution = write("import sys\nwhile True:\n    sys.stdout.write('x' * 100_000 + chr(10))\n")
+    error = fails(make(), solution)
+    assert "it printed more than 64 MiB" in str(error)
+    assert Path(error.log).stat().st_size < 3 << 20
+
+
+def test_a_pipe_holder_holds_nobody_up(make: Any, write: Any) -> None:
+    solution = write("import subprocess\nsubprocess.Popen(['sleep', '60'])\n" + MODEL)
+    started = time.monotonic()
+    make().build(solution)
+    assert time.monotonic() - started < 40
+
+
+def test_files_beside_the_solution_are_part_of_what_is_built(make: Any, write: Any) -> None:
+    solution = write(
+        "from helper import VALUE\nprint(open(__file__[:-4] + 'k.cu').read())\n" + MODEL
+    )
+    helper, kernel = write("VALUE = 1\n", "helper.py"), write("int a;\n", "k.cu")
+    first = make().build(solution)
+    assert make().build(solution).cached
+    kernel.write_text("int b;\n")
+    second = make().build(solution)
+    assert not second.cached
+    helper.write_text("VALUE = 2\n")
+    assert make().build(solution).folder not in {first.folder, second.folder}
+    assert not (solution.parent / "__pycache__").exists()
+
+
+def test_a_torch_py_beside_a_solution_is_not_torch(make: Any, write: Any) -> None:
+    write("raise RuntimeError('not torch')\n", "torch.py")
+    assert make().build(write("import torch\ntorch.nn.Module\n" + MODEL))
+
+
+def test_spaces_and_other_scripts_in_every_path(make: Any, write: Any, tmp_path: Path) -> None:
+    solution = write("x = 'é'\n" + TINY, "level 1/019 rélu λ.py")
+    extension = make(cache_dir=tmp_path / "my cäche").build(solution)
+    assert list(extension.folder.glob("calls/*/tiny.so"))
+
+
+def test_a_tiny_library_is_in_the_manifest(make: Any, write: Any) -> None:
+    extension = make().build(write(TINY))
+    text = (extension.folder / "manifest.json").read_text()
+    assert '"name":"tiny"' in text
+    assert '"kind":"operators"' in text
+    assert not list(extension.folder.rglob("*.o"))
+
+
+def test_two_solutions_may_call_their_library_alike(make: Any, write: Any) -> None:
+    builder = make()
+    one = builder.build(write(TINY, "one.py"))
+    other = builder.build(write(TINY.replace("return 1", "return 2"), "other.py"))
+    libraries = [next(e.folder.glob("calls/*/tiny.so")).read_bytes() for e in (one, other)]
+    assert libraries[0] != libraries[1]
+
+
+def test_many_workers_build_the_same_source_once(make: Any, write: Any, monkeypatch: Any) -> None:
+    started: list[str] = []
+    real = builder_module.run_child
+
+    def count(job: Any, timeout_s: float) -> Any:
+        started.append(job.solution)
+        return real(job, timeout_s)
+
+    monkeypatch.setattr(builder_module, "run_child", count)
+    copies = [write(MODEL, f"copy{n}.py") for n in range(4)]
+    builders = [make(), make()]
+    for builder in builders:
+        builder.ahead((copy, "ModelNew") for copy in copies)
+    folders = {builder.build(copy).folder for builder in builders for copy in copies}
+    assert len(folders) == 1
+    assert len(started) == 1
+
+
+def test_progress_says_how_many(make: Any, write: Any) -> None:
+    builder = make()
+    assert str(builder.progress) == "0 built"
+    builder.build(write(MODEL, "a.py"))
+    fails(builder, write("raise ValueError\n", "b.py"))
+    assert str(builder.progress) == "1 built, 1 failed"
+
+
+def test_ninja_off_the_path_is_found(
+    make: Any, write: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("c++", "g++", "cc", "ld", "as", "sh", "env", "uname"):
+        for place in ("/usr/bin", "/bin"):
+            if Path(place, name).exists() and not (tools / name).exists():
+                (tools / name).symlink_to(f"{place}/{name}")
+    monkeypatch.setenv("PATH", str(tools))
+    assert make().build(write(TINY))
+
+
+@pytest.mark.parametrize(
+    ("missing", "words"), [("ninja", "pip install ninja"), ("cxx", "install g++")]
+)
+def test_a_missing_tool_is_the_machines_fault_and_not_cached(
+    make: Any, write: Any, monkeypatch: Any, missing: str, words: str
+) -> None:
+    import dataclasses
+
+    found = builder_module.find_toolchain(os.environ)
+    lacking = dataclasses.replace(found, **{missing: ""})
+    solution = write(TINY)
+    with monkeypatch.context() as patch:
+        patch.setattr(builder_module, "find_toolchain", lambda _: lacking)
+        builder = make()
+    with pytest.raises(MachineError, match=words):
+        builder.build(solution)
+    assert builder.build(write(MODEL, "pure.py"))
+    assert make().build(solution)
+
+
+def test_without_nvcc_a_cuda_source_cannot_be_built_here(
+    make: Any, write: Any, monkeypatch: Any
+) -> None:
+    import dataclasses
+
+    found = builder_module.find_toolchain(os.environ)
+    lacking = dataclasses.replace(found, nvcc="", cuda_home="")
+    monkeypatch.setattr(builder_module, "find_toolchain", lambda _: lacking)
+    body = TINY.replace("is_python_module", "cuda_sources='int x;', is_python_module")
+    with pytest.raises(MissingNeedError, match="set CUDA_HOME") as caught:
+        make().build(write(body))
+    assert caught.value.need == "nvcc (the CUDA toolkit)"
+
+
+def test_a_compile_error_is_told_by_the_compilers_first_words(make: Any, write: Any) -> None:
+    solution = write(TINY.replace("return 1;", "return nope;"))
+    error = fails(make(), solution)
+    first, shown, *_ = str(error).splitlines()
+    assert first.startswith("main.cpp:")
+    assert "nope" in first
+    assert "return nope;" in shown
+    log = Path(error.log)
+    assert log.is_file()
+    assert "ninja" in log.read_text()
+
+
+def test_a_failure_that_the_solution_caught_is_a_warning(make: Any, write: Any) -> None:
+    failing = TINY.replace("return 1;", "return nope;").replace("made =", "    made =")
+    solution = write(
+        failing.replace("    made", "try:\n    made").replace(
+            MODEL, "except RuntimeError:\n    made = None\n" + MODEL
+        )
+    )
+    extension = make().build(solution)
+    assert any("tiny was not built" in warning for warning in extension.warnings)

@@ -1,0 +1,62 @@
+"""How many compilers run at a time."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from pytest_kernelbench.build.slots import COMPILER_BYTES, MOST_FOR_ONE, Slots, usable_slots
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_one_build_alone_takes_several(tmp_path: Path) -> None:
+    with Slots(tmp_path, 8).hold() as jobs:
+        assert jobs == MOST_FOR_ONE
+
+
+def test_what_others_wait_for_is_left_to_them(tmp_path: Path) -> None:
+    with Slots(tmp_path, 4).hold(waiting=10) as jobs:
+        assert jobs == 1
+    with Slots(tmp_path, 4).hold(waiting=2) as jobs:
+        assert jobs == 2
+
+
+def test_never_more_than_there_are_between_two_users_of_one_folder(tmp_path: Path) -> None:
+    one, other = Slots(tmp_path, 3), Slots(tmp_path, 3)
+    with one.hold(waiting=1) as first, other.hold() as second:
+        assert (first, second) == (2, 1)
+        third = threading.Event()
+        thread = threading.Thread(target=_hold, args=(one, third))
+        thread.start()
+        assert not third.wait(0.2)
+    assert third.wait(5)
+    thread.join()
+
+
+def _hold(slots: Slots, held: threading.Event) -> None:
+    with slots.hold():
+        held.set()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "cores", "free", "expected"),
+    [
+        (None, 4, 100, 4),
+        (2, 4, 100, 2),
+        (8, 4, 100, 8),
+        (None, 16, 3, 3),
+        (None, 4, 0, 1),
+    ],
+)
+def test_bounded_by_cores_and_memory(
+    monkeypatch: pytest.MonkeyPatch, wanted: int | None, cores: int, free: int, expected: int
+) -> None:
+    memory = psutil.virtual_memory()._replace(available=free * COMPILER_BYTES)
+    monkeypatch.setattr("psutil.virtual_memory", lambda: memory)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(cores)))
+    assert usable_slots(wanted) == expected

@@ -1,0 +1,205 @@
+"""Real compiles with torch's headers: the lean way, the fall-back, the reported cases."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_kernelbench.build.builder import Builder
+from pytest_kernelbench.build.toolchain import find_toolchain
+from pytest_kernelbench.errors import BuildError
+from pytest_kernelbench.settings import Settings
+
+pytestmark = pytest.mark.slow
+CASES = Path(__file__).parent / "data" / "cases" / "reports"
+SOURCES = Path(__file__).parents[1] / "benchmarks" / "build_sources"
+TOOLS = find_toolchain(os.environ)
+needs_compiler = pytest.mark.skipif(not TOOLS.cxx, reason="no C++ compiler")
+needs_nvcc = pytest.mark.skipif(not TOOLS.nvcc, reason="no nvcc")
+ADD = """\
+import torch
+from torch.utils.cpp_extension import load_inline
+source = "torch::Tensor f(torch::Tensor a, torch::Tensor b) { return a OP b; }"
+ext = load_inline("fused_op", source, functions=["f"], verbose=False)
+class ModelNew(torch.nn.Module):
+    def forward(self, a, b):
+        return ext.f(a, b)
+"""
+REPLAY = """\
+import importlib.util, json, sys
+from pathlib import Path
+from pytest_kernelbench.build import replay
+replay.install(Path(sys.argv[1]))
+import torch
+spec = importlib.util.spec_from_file_location("solution", sys.argv[2])
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+print(json.dumps(module.ModelNew()(torch.tensor([2.0]), torch.tensor([5.0])).tolist()))
+"""
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One cache for the module, so that precompiled headers serve all tests."""
+    return tmp_path_factory.mktemp("cache")
+
+
+def run_replay(folder: Path, solution: Path) -> Any:
+    """What a contender gets that compiles nothing: there is no compiler on its PATH."""
+    environment = {"PATH": "/nowhere", "HOME": str(folder)}
+    done = subprocess.run(
+        [sys.executable, "-c", REPLAY, str(folder), str(solution)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+def tool_logs(folder: Path) -> str:
+    return "\n".join(path.read_text() for path in sorted((folder / "tools").glob("*.log")))
+
+
+def copy(source: Path, folder: Path, name: str | None = None) -> Path:
+    target = folder / (name or source.name)
+    target.write_bytes(source.read_bytes())
+    return target
+
+
+@needs_compiler
+def test_one_name_and_two_sources_and_two_sessions_at_once(cache: Path, tmp_path: Path) -> None:
+    """B2 and P1: every copy gets its own kernel, like sources are built once."""
+    texts = {"add": ADD.replace("OP", "+"), "mul": ADD.replace("OP", "*")}
+    paths = {}
+    for name, text in texts.items():
+        for n in range(3):
+            paths[name, n] = tmp_path / f"{name}_{n}.py"
+            paths[name, n].write_text(text)
+    sessions = [Builder(Settings(cache_dir=cache)) for _ in range(2)]
+    for session in sessions:
+        session.ahead((path, "ModelNew") for path in paths.values())
+    made = {key: sessions[1].build(path) for key, path in paths.items()}
+    also = {key: sessions[0].build(path) for key, path in paths.items()}
+    for session in sessions:
+        session.close()
+    for name, expected in (("add", [7.0]), ("mul", [10.0])):
+        folders = {made[name, n].folder for n in range(3)} | {
+            also[name, n].folder for n in range(3)
+        }
+        assert len(folders) == 1
+        assert run_replay(*folders, paths[name, 0]) == expected
+    built = [e for e in (*made.values(), *also.values()) if not e.cached]
+    assert len(built) == 2
+    assert all("# lean" in tool_logs(extension.folder) for extension in built)
+
+
+@needs_compiler
+def test_lock_that_a_killed_build_left_blocks_nobody(
+    cache: Path, tmp_path: Path, monkeypatch: Any
+) -> None:
+    """B1: and neither does one in the folder that the user named."""
+    place = tmp_path / "torch_extensions" / "fused_op"
+    place.mkdir(parents=True)
+    (place / "lock").write_text("")
+    monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(place.parent))
+    solution = tmp_path / "s.py"
+    solution.write_text(ADD.replace("OP", "-"))
+    builder = Builder(Settings(cache_dir=cache, build_timeout_s=300))
+    extension = builder.build(solution)
+    builder.close()
+    assert run_replay(extension.folder, solution) == [-3.0]
+    assert list(place.iterdir()) == [place / "lock"]
+
+
+@needs_compiler
+def test_what_the_lean_headers_lack_is_built_with_the_whole(cache: Path, tmp_path: Path) -> None:
+    body = "struct N : torch::nn::Module {}; torch::Tensor f(torch::Tensor a, torch::Tensor b)"
+    hidden = body.replace("torch::nn", "torch:: /* */ nn")
+    solution = tmp_path / "s.py"
+    solution.write_text(ADD.replace("torch::Tensor f(torch::Tensor a, torch::Tensor b)", hidden))
+    solution.write_text(solution.read_text().replace("OP", "+"))
+    builder = Builder(Settings(cache_dir=cache))
+    extension = builder.build(solution)
+    builder.close()
+    assert "# plain, after the lean headers did not do" in tool_logs(extension.folder)
+    assert run_replay(extension.folder, solution) == [7.0]
+
+
+@needs_compiler
+def test_the_error_shown_is_that_of_the_plain_build(cache: Path, tmp_path: Path) -> None:
+    solution = tmp_path / "s.py"
+    solution.write_text(ADD.replace("a OP b", "a + nope"))
+    builder = Builder(Settings(cache_dir=cache))
+    with pytest.raises(BuildError) as caught:
+        builder.build(solution)
+    builder.close()
+    assert str(caught.value).splitlines()[0].startswith("main.cpp:2: ")
+    assert "nope" in str(caught.value).splitlines()[0]
+    assert "# plain" in tool_logs(Path(caught.value.log).parent)
+
+
+@needs_nvcc
+def test_device_code_is_that_of_the_plain_build(cache: Path, tmp_path: Path) -> None:
+    from triton.backends.nvidia import driver
+
+    cuobjdump = Path(driver.__file__).parent / "bin" / "cuobjdump"
+    builder = Builder(Settings(cache_dir=cache), arch="9.0")
+    solution = copy(SOURCES / "02_gelu_dispatch.py", tmp_path)
+    extension = builder.build(solution)
+    plain = tmp_path / "plain.py"
+    plain.write_text(
+        f"import os\nos.environ['PYTEST_KERNELBENCH_PLAIN'] = '1'\n{solution.read_text()}"
+    )
+    reference = builder.build(plain)
+    builder.close()
+    assert "# lean" in tool_logs(extension.folder)
+    assert "# lean" not in tool_logs(reference.folder)
+    assert "sm_90" in tool_logs(extension.folder)
+    dumps = [
+        subprocess.run(
+            [cuobjdump, "-sass", next(e.folder.glob("calls/*/*.so"))],
+            capture_output=True,
+            check=True,
+        ).stdout
+        for e in (extension, reference)
+    ]
+    code = [dump[dump.index(b"Function :") :] for dump in dumps]
+    assert code[0] == code[1]
+    assert b"MUFU" in code[0] or b"FMUL" in code[0]
+
+
+@needs_nvcc
+@pytest.mark.parametrize("name", ["08_max_pool2d", "12_concat_scale"])
+def test_usual_sources_need_no_fall_back(cache: Path, tmp_path: Path, name: str) -> None:
+    builder = Builder(Settings(cache_dir=cache), arch="9.0")
+    extension = builder.build(copy(SOURCES / f"{name}.py", tmp_path))
+    builder.close()
+    logs = tool_logs(extension.folder)
+    assert logs.count("# lean") == 2
+    assert "# plain" not in logs
+
+
+@needs_compiler
+def test_a_precompiled_header_is_made_and_used(cache: Path, tmp_path: Path) -> None:
+    builder = Builder(Settings(cache_dir=cache))
+    flags = ("-fPIC", "-std=c++20", "-O1")
+    assert builder._precompiled.make(flags)
+    assert not builder._precompiled.make(flags)
+    solution = tmp_path / "s.py"
+    text = ADD.replace("OP", "/").replace(
+        "verbose=False", 'extra_cflags=["-O1", "-Winvalid-pch", "-H"]'
+    )
+    solution.write_text(text)
+    extension = builder.build(solution)
+    builder.close()
+    logs = tool_logs(extension.folder)
+    assert "torch/extension.h.gch" in logs
+    assert "# plain" not in logs
+    assert run_replay(extension.folder, solution) == [0.4000000059604645]
