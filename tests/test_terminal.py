@@ -1,0 +1,35 @@
+"""The summary's lines."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_kernelbench.reports.terminal import shortened, times, wrapped
+
+
+@pytest.mark.parametrize(
+    ("factor", "text"),
+    [
+        (0.5, "0.50x"),
+        (1.0, "1.00x"),
+        (9.994, "9.99x"),
+        (9.996, "10.0x"),
+        (99.96, "100x"),
+        (1234.5, "1234x"),
+    ],
+)
+def test_speedups_have_three_digits(factor: float, text: str) -> None:
+    assert times(factor) == text
+
+
+def test_names_are_shortened_at_their_beginning() -> None:
+    assert shortened("ann", 8) == "ann"
+    assert shortened("model/run-1", 8) == "~l/run-1"
+
+
+def test_parts_are_wrapped_whole() -> None:
+    parts = ["one: 1", "two: 2", "three: 3"]
+    assert list(wrapped(parts, "  ", 18)) == ["  one: 1, two: 2,", "  three: 3"]
+    assert list(wrapped(parts, "  ", 80)) == ["  one: 1, two: 2, three: 3"]
+    assert list(wrapped([], "  ", 80)) == []
+    assert list(wrapped(["longer than the line"], "  ", 10)) == ["  longer than the line"]
