@@ -17,7 +17,6 @@ from pytest_kernelbench.errors import BuildError
 from pytest_kernelbench.settings import Settings
 
 pytestmark = pytest.mark.slow
-CASES = Path(__file__).parent / "data" / "cases" / "reports"
 SOURCES = Path(__file__).parents[1] / "benchmarks" / "build_sources"
 TOOLS = find_toolchain(os.environ)
 needs_compiler = pytest.mark.skipif(not TOOLS.cxx, reason="no C++ compiler")
