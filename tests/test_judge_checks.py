@@ -1,0 +1,94 @@
+"""Form before value: what is wrong with a result, told from numbers alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_kernelbench.judge.checks import extent_bytes, form_fault, overlaps
+from pytest_kernelbench.judge.inside.dense import is_dense
+from pytest_kernelbench.judge.wire import Leaf, Span
+from pytest_kernelbench.verdict import Status
+
+OUTPUT = Span("float32", (4, 8), 0, 128)
+
+
+def leaf(**changes: object) -> Leaf:
+    facts = {
+        "dtype": "float32",
+        "shape": (4, 8),
+        "strides": (8, 1),
+        "pointer": 4096,
+        "device": "cpu",
+        "exact_type": True,
+    }
+    return Leaf(**(facts | changes))
+
+
+def fault(structure: str = "T", **changes: object) -> tuple[Status, str] | None:
+    return form_fault(structure, (leaf(**changes),), "T", (OUTPUT,), "cpu")
+
+
+def test_the_right_form_has_no_fault() -> None:
+    assert fault() is None
+
+
+@pytest.mark.parametrize("strides", [(8, 1), (1, 4), (16, 1), (16, 2)])
+def test_views_and_padded_storage_are_legal(strides: tuple[int, int]) -> None:
+    assert fault(strides=strides) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "words"),
+    [
+        ({"structure": "(T,)"}, Status.WRONG_STRUCTURE, "returned (T,)"),
+        ({"structure": "<Answer>"}, Status.WRONG_STRUCTURE, "<Answer>"),
+        ({"exact_type": False, "dtype": "Lazy"}, Status.WRONG_STRUCTURE, "is a Lazy"),
+        ({"device": "cuda:0"}, Status.WRONG_STRUCTURE, "lies on cuda:0"),
+        ({"shape": (8, 4), "strides": (4, 1)}, Status.WRONG_SHAPE, "[8, 4]"),
+        ({"shape": (4, 1), "strides": (1, 1)}, Status.WRONG_SHAPE, "[4, 1]"),
+        ({"dtype": "float64"}, Status.WRONG_DTYPE, "float64"),
+        ({"strides": (0, 1)}, Status.WRONG_STRUCTURE, "share memory"),
+        ({"strides": (4, 1)}, Status.WRONG_STRUCTURE, "share memory"),
+        ({"strides": (-8, 1)}, Status.WRONG_STRUCTURE, "share memory"),
+        ({"strides": (1,)}, Status.WRONG_STRUCTURE, "share memory"),
+    ],
+)
+def test_fault(changes: dict[str, object], status: Status, words: str) -> None:
+    found = fault(**changes)
+    assert found is not None
+    assert found[0] is status
+    assert words in found[1]
+
+
+def test_a_missing_output_is_a_fault_of_structure() -> None:
+    found = form_fault("T", (), "T", (OUTPUT,), "cpu")
+    assert found is not None
+    assert found[0] is Status.WRONG_STRUCTURE
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "expected"),
+    [
+        ((2, 3), (3, 1), False),
+        ((2, 3), (1, 2), False),
+        ((5,), (0,), True),
+        ((1, 5), (0, 1), False),
+        ((2, 3), (2, 1), True),
+        ((0, 3), (0, 0), False),
+    ],
+)
+def test_overlaps(shape: tuple[int, ...], strides: tuple[int, ...], expected: bool) -> None:
+    assert overlaps(shape, strides) is expected
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "dense"),
+    [((2, 3), (3, 1), True), ((2, 3), (1, 2), True), ((2, 3), (4, 1), False), ((2, 1), (1, 9), True)],
+)
+def test_is_dense(shape: tuple[int, ...], strides: tuple[int, ...], dense: bool) -> None:
+    assert is_dense(shape, strides) is dense
+
+
+def test_extent_reaches_from_first_to_last_byte() -> None:
+    assert extent_bytes(leaf(strides=(16, 1))) == (3 * 16 + 7 + 1) * 4
+    assert extent_bytes(leaf(shape=(0, 8))) == 0
