@@ -57,6 +57,34 @@ COMMANDS = (
         "add_options",
         "selftest_command",
     ),
+    Command(
+        "prompt",
+        "Print what a language model is asked",
+        "pytest_kernelbench.authors.commands",
+        "add_prompt_options",
+        "prompt_command",
+    ),
+    Command(
+        "sample",
+        "Ask a language model for solutions",
+        "pytest_kernelbench.authors.commands",
+        "add_sample_options",
+        "sample_command",
+    ),
+    Command(
+        "refine",
+        "Let a language model mend its solutions, told by the judge",
+        "pytest_kernelbench.authors.commands",
+        "add_refine_options",
+        "refine_command",
+    ),
+    Command(
+        "study",
+        "Run a grid of models and ways to ask them, down to tables",
+        "pytest_kernelbench.authors.commands",
+        "add_study_options",
+        "study_command",
+    ),
 )
 
 

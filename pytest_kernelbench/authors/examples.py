@@ -43,7 +43,7 @@ def examples(which: str, backend: str) -> tuple[Example, ...]:
     for name in SETS[which]:
         answer = FOLDER / name / f"with_{_WRITTEN_AS.get(backend, backend)}.py"
         if not answer.is_file():
-            offered = [word for word in SETS if _answered(word, backend)]
+            offered = [word for word in SETS if answered(word, backend)]
             message = (
                 f"there is no example {name!r} in {backend}: for this backend examples can be "
                 f"{' or '.join(offered)}"
@@ -53,6 +53,7 @@ def examples(which: str, backend: str) -> tuple[Example, ...]:
     return tuple(found)
 
 
-def _answered(which: str, backend: str) -> bool:
+def answered(which: str, backend: str) -> bool:
+    """Whether there are answers to that set in a backend."""
     written = _WRITTEN_AS.get(backend, backend)
     return all((FOLDER / name / f"with_{written}.py").is_file() for name in SETS[which])

@@ -1,0 +1,194 @@
+"""``kb prompt``, ``kb sample``, ``kb refine`` and ``kb study``."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_kernelbench.authors.command_line import (
+    add_prompt_options,
+    add_refine_options,
+    add_sample_options,
+    add_study_options,
+    chosen_problems,
+    prompt_options,
+    sampling_of,
+)
+from pytest_kernelbench.authors.endpoint import Endpoint, EndpointOptions
+from pytest_kernelbench.authors.feedback import check_kinds
+from pytest_kernelbench.authors.ledger import Ledger, Run
+from pytest_kernelbench.authors.limits import Budget, Pace, Prices
+from pytest_kernelbench.authors.progress import Progress
+from pytest_kernelbench.authors.prompt import build_prompt
+from pytest_kernelbench.authors.refine import Start, Workshop, refine_all
+from pytest_kernelbench.authors.sampling import Order, book_past, sample
+from pytest_kernelbench.authors.trajectory import Plan, chosen
+from pytest_kernelbench.catalog.problems import ProblemCatalog
+from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.library import Judge
+from pytest_kernelbench.settings import Settings
+
+__all__ = [
+    "add_prompt_options", "add_refine_options", "add_sample_options", "add_study_options",
+    "prompt_command", "refine_command", "sample_command", "study_command",
+]  # fmt: skip
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Coroutine
+
+    from pytest_kernelbench.authors.refine import Refined
+    from pytest_kernelbench.authors.sampling import Sampled
+    from pytest_kernelbench.authors.trajectory import Turn
+    from pytest_kernelbench.catalog.pair import Problem
+
+
+def prompt_command(args: argparse.Namespace) -> int:
+    """Print prompts as they would be sent."""
+    options = prompt_options(args)
+    for problem in chosen_problems(args.problems, args.level, args.problem):
+        sys.stdout.write(build_prompt(problem, options).text)
+    return 0
+
+
+def sample_command(args: argparse.Namespace) -> int:
+    """Ask for what is missing; the exit status is 1 if anything still is."""
+    problems = chosen_problems(args.problems, args.level, args.problem)
+    options = prompt_options(args)
+    ledger = Ledger(args.to, Run(sampling_of(args), options))
+
+    async def work(author: Endpoint) -> Sampled:
+        book_past(ledger, author.budget)
+        order = Order(problems, args.k, args.concurrency)
+        progress = Progress("answers", len(problems) * args.k)
+        result = await sample(order, author, ledger, lambda _: progress.step(_spent(author.budget)))
+        progress.end()
+        return result
+
+    result = asyncio.run(_with_author(args, work))
+    print(f"{result}; in {args.to}")
+    for record in result.failed:
+        print(f"  {record.problem}, sample {record.sample}: {record.error}", file=sys.stderr)
+    if result.stopped:
+        print(f"stopped: {result.stopped}", file=sys.stderr)
+    return 0 if result.complete else 1
+
+
+def refine_command(args: argparse.Namespace) -> int:
+    """Refine; the exit status is 1 where a refinement did not reach its end."""
+    plan = Plan(
+        sampling=sampling_of(args),
+        options=prompt_options(args),
+        turns=args.turns,
+        feedback=check_kinds(args.feedback.split(",")),
+        choose=args.choose,
+        until=args.until,
+        history=args.history,
+    )
+    starts = _starts(args)
+    settings = Settings(
+        problem_roots=tuple(args.problems),
+        cache_dir=args.cache,
+        device=args.device,
+        size=args.size,
+        dtype=args.precision,
+        seeds=args.seeds,
+        budget_s=args.budget,
+    )
+    with Judge(settings) as judge:
+
+        async def work(author: Endpoint) -> Refined:
+            workshop = Workshop(args.to, plan, author, judge)
+            for start in starts:
+                for turn in workshop.trajectory(start.problem, start.sample).turns:
+                    author.budget.book(turn.reply.tokens_in, turn.reply.tokens_out)
+            progress = Progress("turns", len(starts) * args.turns)
+            heard: Callable[[Turn], None] = lambda turn: progress.step(  # noqa: E731
+                f"{turn.judged.status.value}, {_spent(author.budget)}"
+            )
+            result = await refine_all(workshop, starts, concurrency=args.concurrency, heard=heard)
+            progress.end()
+            return result
+
+        result = asyncio.run(_with_author(args, work))
+    for (name, number), trajectory in sorted(result.trajectories.items()):
+        best = chosen(trajectory.turns, plan.choose)
+        ways = " > ".join(turn.judged.status.value for turn in trajectory.turns)
+        print(f"{name}, sample {number}: {ways}" + (f"; kept turn {best.number}" if best else ""))
+    for (name, number), error in sorted(result.failed.items()):
+        print(f"{name}, sample {number}: {error}", file=sys.stderr)
+    if result.stopped:
+        print(f"stopped: {result.stopped}", file=sys.stderr)
+    return 0 if len(result.trajectories) == len(starts) else 1
+
+
+def study_command(args: argparse.Namespace) -> int:
+    """Run what is missing of a study and write its report; 1 where answers are missing."""
+    from pytest_kernelbench.authors.study import run
+    from pytest_kernelbench.authors.study_report import markdown, study_tables, write_report
+    from pytest_kernelbench.authors.study_spec import read_study
+
+    study = read_study(args.file)
+    with Judge(study.settings) as judge:
+        cells = run(study, judge, lambda cell: print(cell, file=sys.stderr, flush=True))
+    paths = write_report(study, cells)
+    for study_table in study_tables(study, cells):
+        print("\n".join(markdown(study_table)))
+    for cell in cells:
+        for remark in cell.remarks:
+            print(f"{cell.entrant}: {remark}", file=sys.stderr)
+    print("written: " + ", ".join(map(str, paths)))
+    return 1 if any(cell.remarks for cell in cells) else 0
+
+
+async def _with_author(
+    args: argparse.Namespace, work: Callable[[Endpoint], Coroutine[None, None, Any]]
+) -> Any:  # noqa: ANN401
+    options = EndpointOptions(
+        base_url=args.base_url,
+        key_variable=args.key_variable,
+        stream=not args.no_stream,
+        attempts=args.attempts,
+        timeout_s=args.timeout,
+    )
+    prices = Prices(args.price_in, args.price_out)
+    budget = Budget(args.budget_tokens, args.budget_money, prices)
+    author = Endpoint(options, budget, Pace(args.requests_per_minute, args.tokens_per_minute))
+    try:
+        return await work(author)
+    finally:
+        await author.close()
+
+
+def _spent(budget: Budget) -> str:
+    money = f", {budget.spent_money:.2f}" if budget.spent_money else ""
+    return f"{budget.spent_tokens:,} tokens{money}"
+
+
+def _starts(args: argparse.Namespace) -> list[Start]:
+    args.problems = args.problems or [Path("problems")]
+    problems = chosen_problems(args.problems, args.level, args.problem)
+    if args.start is None:
+        return [Start(problem, number) for number in range(args.k) for problem in problems]
+    return list(solutions_below(args.start, problems))
+
+
+def solutions_below(folder: Path, problems: tuple[Problem, ...]) -> list[Start]:
+    """A start at each solution of an entrant's folder to one of the problems."""
+    from pytest_kernelbench.catalog.solutions import Matchmaker, own_adapters
+
+    roots = sorted({problem.path.parent.parent for problem in problems})
+    matchmaker = Matchmaker(ProblemCatalog(roots), own_adapters(()))
+    starts = []
+    for path in sorted(folder.rglob("*.py")):
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        claim = None if hidden else matchmaker.claim(path, look_inside=False)
+        pair = matchmaker.pair(path, claim) if claim is not None else ""
+        if not isinstance(pair, str) and pair.problem in problems:
+            starts.append(Start(pair.problem, pair.solution.sample, path))
+    if not starts:
+        message = f"{folder} holds no solution to any of the problems asked for"
+        raise UsageError(message)
+    return starts
