@@ -114,8 +114,8 @@ def _fenced(lines: list[str], start: int, end: int) -> list[_Block]:
         if fence is None or (mark and not fence[2].startswith(mark[0])):
             continue
         closes = len(fence[2]) >= len(mark) and not fence[3].strip()
-        if mark and not closes and len(fence[2]) < len(mark):
-            continue  # a shorter fence with a tag: part of the longer one's text
+        if mark and not closes and (len(fence[2]) < len(mark) or " " in fence[3].strip()):
+            continue  # A shorter fence, or none with a tag: part of the open one's text.
         if mark:
             found.append(_block(lines, opened + 1, number))
         opened, mark = (-1, "") if mark and closes else (number, fence[2])

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pytest_kernelbench.catalog.claim import Claim
 
 _HEADINGS = ("file", "format", "problem", "why")
+NONE = "-"
 _LEFT_OUT = frozenset({"node_modules", "venv", "__pycache__"})
 
 
@@ -80,10 +81,9 @@ def pairs_command(args: argparse.Namespace) -> int:
         return 2
     sys.stdout.writelines(f"{text}\n" for text in table(lines))
     sys.stdout.writelines(f"{text}\n" for text in complaints)
-    unpaired = sum(not line.well for line in lines)
-    total = f"{len(lines)} found, {len(lines) - unpaired} paired; searched {catalog.describe()}"
-    sys.stdout.write(f"{total}\n")
-    return 1 if unpaired else 0
+    paired = sum(line.problem != NONE for line in lines)
+    sys.stdout.write(f"{len(lines)} found, {paired} paired; searched {catalog.describe()}\n")
+    return 0 if all(line.well for line in lines) else 1
 
 
 def pair_lines(path: Path, matchmaker: Matchmaker) -> Iterator[Line]:
@@ -112,7 +112,7 @@ def _of_archive(path: Path, matchmaker: Matchmaker) -> Iterator[Line]:
 
     for row in archive.read(path):
         if row.claim is None:
-            yield Line(f"{_shown(path)}:{row.number}", "archive", "-", "no solution: unanswered")
+            yield Line(f"{_shown(path)}:{row.number}", "archive", NONE, "no solution: unanswered")
         else:
             yield _line(path, row.claim, matchmaker)
 
@@ -126,7 +126,7 @@ def _line(path: Path, claim: Claim, matchmaker: Matchmaker) -> Line:
     if isinstance(pair, Pair):
         only = claim.level is None and pair.problem is matchmaker.catalog.only
         return Line(shown, form, pair.problem.id, _why(claim, pair, only=only))
-    return Line(shown, form, "-", pair, well=claim.skipped)
+    return Line(shown, form, NONE, pair, well=claim.skipped)
 
 
 def _why(claim: Claim, pair: Pair, *, only: bool) -> str:

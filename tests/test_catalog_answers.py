@@ -1,0 +1,94 @@
+"""Code is found in answers of any shape, or it is said why there is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_kernelbench.catalog.answers import Code, extract
+
+ANSWERS = Path(__file__).parent / "data/answers"
+NEW = "class ModelNew: pass"
+RUN = "def run(x): pass"
+BINDS = 'PYBIND11_MODULE(x, m) { m.def("forward", &f); }'
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("01_plain.md", (3, 8)),
+        ("03_unclosed.md", (3, 8)),
+        ("05_think.md", (7, 12)),
+        ("07_tilde.md", (2, 7)),
+    ],
+)
+def test_the_answers_handed_over(name: str, lines: tuple[int, int]) -> None:
+    code = extract((ANSWERS / name).read_text(encoding="utf-8"))
+    assert isinstance(code, Code)
+    assert (code.first_line, code.last_line) == lines
+    assert code.text.startswith("import torch\n")
+    assert code.text.endswith("return torch.add(a, b)\n")
+    assert code.entry.name == "ModelNew"
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (f"```python\n{NEW} # 1\n```\n```python\n{NEW} # 2\n```", f"{NEW} # 2\n"),
+        (f"```python\n{NEW}\n```\nTry it:\n```python\nx = ModelNew()\n```", f"{NEW}\n"),
+        (f"```python\n{NEW}\n```\nTime it:\n```python\n{RUN}\n```", f"{NEW}\n"),
+        (f"```python\n{NEW} # 1\n```\n```python\nclass ModelNew(:\n```", f"{NEW} # 1\n"),
+        (f"```python\n{NEW} # 1\n\n```python\n{NEW} # 2\n```", f"{NEW} # 2\n"),
+        (f"```\n{NEW}\n```", f"{NEW}\n"),
+        (f"```cuda\n{NEW}\n```", f"{NEW}\n"),
+        (f"```{{.python .numberLines}}\n{NEW}\n```", f"{NEW}\n"),
+        (f"~~~~\n{NEW}\nS = '''\n~~~\n'''\n~~~~", f"{NEW}\nS = '''\n~~~\n'''\n"),
+        (f"````markdown\n```python\n{NEW}\n```\n````", f"{NEW}\n"),
+        (f"1. First\n\n   ```python\n   {NEW}\n   ```", f"{NEW}\n"),
+        (f"> ```python\n> {NEW}\n> ```", f"{NEW}\n"),
+        (f"```python\r\n{NEW}\r\n```\r\n", f"{NEW}\n"),
+        (f"\ufeff```python\n{NEW}\n```", f"{NEW}\n"),
+        (NEW, f"{NEW}\n"),
+        (f"{NEW}\n\n\n", f"{NEW}\n"),
+        (f"<think>\n```\n{NEW} # draft\n```\n</think>\n{NEW}", f"\n{NEW}\n"),
+        (f"<think>a</think>{NEW}", f"{NEW}\n"),
+        (f"so I draft\n```\n{NEW} # draft\n```\n</think>\n```\n{NEW}\n```", f"{NEW}\n"),
+        (f"```python\n{NEW}\nTAG = '</think>'\n```", f"{NEW}\nTAG = '</think>'\n"),
+        (f"```python\n{RUN}\n```", f"{RUN}\n"),
+        (f"```cpp\n{BINDS}\n```", f"{BINDS}\n"),
+        (f"```cpp\n{BINDS}\n```\n```python\n{NEW}\n```", f"{NEW}\n"),
+        (f"```cpp\n{BINDS}\n```\n```python\nimport torch\n```", f"{BINDS}\n"),
+        (f"```python\n{NEW}\nS = '''\n``` not a fence\n'''\n```", f"{NEW}\nS = '''\n``` not a fence\n'''\n"),
+    ],
+)  # fmt: skip
+def test_found(answer: str, text: str) -> None:
+    code = extract(answer)
+    assert isinstance(code, Code), code
+    assert code.text == text
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ("", "the answer is empty"),
+        ("  \n\n", "the answer is empty"),
+        ("I cannot.", "no fenced block, and as a whole it is no Python"),
+        ("hello = 1", "as a whole it defines no ModelNew"),
+        ("```python\nx = 1\n```", "holds one block of code, but no ModelNew is defined"),
+        ("```\nx = 1\n```\n```\ny\n```", "holds 2 blocks of code"),
+        ("```python\nclass ModelNew(nn.Module):\n    def forward(se", "lines 2 to 3 speaks of ModelNew"),
+        (f"<think>\n```python\n{NEW}\n```", "ends within its reasoning"),
+        (f"<think>\n```python\n{NEW}\n```\n</think>\nI give up.", "no fenced block"),
+    ],
+)
+def test_not_found(answer: str, why: str) -> None:
+    told = extract(answer)
+    assert isinstance(told, str)
+    assert why in told
+
+
+def test_what_cannot_be_called_says_so() -> None:
+    code = extract(f"```cpp\n{BINDS.replace('forward', 'backward')}\n```")
+    assert isinstance(code, Code)
+    assert "binds backward but no function called forward" in code.entry.refusal
