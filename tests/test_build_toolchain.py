@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_kernelbench.build.environment import child_environment, passed_on
+from pytest_kernelbench.build.environment import ccache_environment, child_environment, passed_on
 from pytest_kernelbench.build.toolchain import find_toolchain, search_path
 
 if TYPE_CHECKING:
@@ -80,3 +80,16 @@ def test_a_child_sees_no_device_no_home_and_no_secrets(tmp_path: Path) -> None:
     assert "TOKEN" not in seen
     assert seen["PATH"].split(os.pathsep)[0] == str(tmp_path / "wrappers" / "bin")
     assert seen["TORCH_CUDA_ARCH_LIST"] == "9.0"
+
+
+def test_ccache_is_shared_by_the_solutions_of_one_folder_only(tmp_path: Path) -> None:
+    folders = [
+        tmp_path / "ann" / "level1",
+        tmp_path / "ann" / "level1",
+        tmp_path / "bob" / "level1",
+    ]
+    made = [ccache_environment(tmp_path / "ccache", folder, tmp_path) for folder in folders]
+    stores = [values["CCACHE_DIR"] for values in made]
+    assert stores[0] == stores[1] != stores[2]
+    assert all(os.path.isdir(store) for store in stores)  # noqa: PTH112
+    assert made[0]["CCACHE_BASEDIR"] == str(tmp_path)

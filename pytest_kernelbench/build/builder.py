@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from pytest_kernelbench.build import outcome, replay
-from pytest_kernelbench.build.environment import child_environment, passed_on
+from pytest_kernelbench.build.environment import ccache_environment, child_environment, passed_on
 from pytest_kernelbench.build.extension import Extension
 from pytest_kernelbench.build.job import JOB_FILE, LOG_FILE, Job
 from pytest_kernelbench.build.precompiled import Precompiled
@@ -187,13 +187,19 @@ class Builder:
             major, _, minor = self._told_of_device.partition(".")
             capability = (int(major), int(minor))
         passed = passed_on(self._tools, self._wrappers, self._arch)
+        environment = child_environment(os.environ, work, passed, jobs)
+        writable: tuple[str, ...] = ()
+        if self._tools.ccache:
+            environment |= ccache_environment(self._store.root / "ccache", solution.parent, work)
+            writable = (environment["CCACHE_DIR"],)
         return Job(
             solution=str(solution),
             entry=entry,
             folder=str(work),
-            environment=child_environment(os.environ, work, passed, jobs),
+            environment=environment,
             passed_on=passed,
             capability=capability,
+            writable=writable,
             missing_tools=self._tools.missing,
             readable=(str(self._wrappers), str(lean_folder(self._wrappers.parent, self._tools))),
         )

@@ -90,13 +90,13 @@ def prune_cache(cache_dir: Path, *, limit_bytes: int = 0, unused_days: float = 0
     before = folder_bytes(store.root)
     work_folders = store.sweep()
     entries = store.evict(limit_bytes, used_within_s=unused_days * _DAY_S)
-    old = list(_old_toolchains(store.root / "toolchains"))
+    old = [*_unused(store.root / "toolchains"), *_unused(store.root / "ccache")]
     for folder in old:
         remove(folder)
     return Pruned(len(entries), len(old), work_folders, before - folder_bytes(store.root))
 
 
-def _old_toolchains(root: Path) -> Iterator[Path]:
+def _unused(root: Path) -> Iterator[Path]:
     for folder in root.glob("*"):
         if time.time() - folder.stat().st_mtime > _OLD_TOOLCHAIN_DAYS * _DAY_S:
             yield folder

@@ -49,13 +49,15 @@ _NO_DEVICE = (
 
 
 def limit(folder: str) -> None:
-    """Bound this process and all below it, and go on inside walls; judging goes before building ahead."""
+    """Bound this process and all below it, and go on inside walls; judging goes first."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_LARGEST_FILE_BYTES, _LARGEST_FILE_BYTES))
     os.nice(5)
     job = _read_job(folder)
     raised = enclose(*_allowed(job))
-    print(f"walls: {'; '.join(raised.up)}", *raised.missing, sep="\nno wall: ", flush=True)
+    lines = [f"walls: {'; '.join(raised.up)}", *(f"no wall: {why}" for why in raised.missing)]
+    sys.stdout.write("\n".join([*lines, ""]))
+    sys.stdout.flush()
 
 
 def _read_job(folder: str) -> Job:
@@ -63,7 +65,7 @@ def _read_job(folder: str) -> Job:
 
 
 def _allowed(job: Job) -> tuple[list[Path], list[Path]]:
-    """``(readable, writable)``: the system, compilers, and what lies beside the solution; the work folder."""
+    """``(readable, writable)``: system, compilers, what lies beside the solution; work folder."""
     tools = [Path(place) for place in os.environ["PATH"].split(os.pathsep)]
     # Compilers read ../lib and ../include of where they lie.
     tools += [place.parent for place in tools if place.name in ("bin", "sbin")]
@@ -78,7 +80,7 @@ def _allowed(job: Job) -> tuple[list[Path], list[Path]]:
     home = Path.home()
     beside = [place for place in (*tools, *named, *near) if place not in (home, Path("/"))]
     readable, writable = walls.allowed_paths(Plan("", job.folder, tuple(map(str, beside))))
-    return readable, [*writable, Path(job.folder)]
+    return readable, [*writable, Path(job.folder), *(Path(place) for place in job.writable)]
 
 
 def main(folder: str) -> None:

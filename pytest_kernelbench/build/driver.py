@@ -64,8 +64,8 @@ def _run(tool: str, arguments: list[str], config: dict[str, Any]) -> tuple[int, 
     source = compiled_source(arguments)
     if not source:
         return *_call([*command, *arguments]), "as it is"
-    if config["compiler_cache"]:
-        command.insert(0, config["compiler_cache"])
+    if config["ccache"]:
+        command.insert(0, config["ccache"])
     # Last, so that they are only looked for where the toolkit itself has no such header.
     rest = [part for folder in config["more_includes"] for part in ("-isystem", folder)]
     quick = lean.plan(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,25 @@ def child_environment(
         "PYTHONDONTWRITEBYTECODE": "1",
         # torch would put ccache before our compiler; ours calls it itself.
         "TORCH_NO_COMPILER_WRAPPER": "1",
+    }
+
+
+def ccache_environment(root: Path, solutions: Path, work: Path) -> dict[str, str]:
+    """A compiler cache for the solutions of one folder.
+
+    Builds write to it, and they run a solution's code: what one puts there reaches its
+    neighbours, which are of the same entrant, and nobody else.
+    """
+    folder = root / hashlib.sha256(os.fsencode(solutions)).hexdigest()[:16]
+    folder.mkdir(parents=True, exist_ok=True)
+    os.utime(folder)
+    return {
+        "CCACHE_DIR": str(folder),
+        "CCACHE_MAXSIZE": "2G",
+        # Work folders have random names; what is below them is the same again.
+        "CCACHE_BASEDIR": str(work),
+        "CCACHE_NOHASHDIR": "1",
+        "CCACHE_SLOPPINESS": "pch_defines,time_macros,include_file_mtime,include_file_ctime",
     }
 
 

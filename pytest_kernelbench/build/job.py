@@ -34,6 +34,8 @@ class Job(msgspec.Struct, frozen=True):
     missing_tools: tuple[str, ...] = ()
     readable: tuple[str, ...] = ()
     """Folders with our compilers and stand-in headers."""
+    writable: tuple[str, ...] = ()
+    """Beside the work folder: what ccache keeps for solutions of the same folder."""
 
 
 class Call(msgspec.Struct):

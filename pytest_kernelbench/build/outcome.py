@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import signal
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +34,8 @@ DSL_MODULES = frozenset({
 })  # fmt: skip
 _SOME_SPACE_BYTES = 64 << 20
 _LOG_BYTES = 1 << 20
+_UNDEFINED_SYMBOL = re.compile(r"undefined symbol: (\w+)")
+_BY_TORCH = "Error building extension"
 _NO_SPACE = "No space left on device"
 _HOW_TO_GET = {
     "ninja": "pip install ninja",
@@ -91,15 +95,34 @@ def _message(job: Job, end: End, report: Report | None, text: str) -> str:
         return f"{name} defines no {job.entry}: a solution is a class of that name"
     if report.kind != "raised":
         return ""
+    return _words(job, report, text)
+
+
+def _words(job: Job, report: Report, text: str) -> str:
+    """The compiler's first errors, and the solution's own traceback."""
     solution = Path(job.solution).read_text(encoding="utf-8", errors="replace")
     first = "\n".join(found.text(solution) for found in diagnostics.errors(text))
-    own = report.traceback
-    if (
-        first
-    ):  # What ninja and torch say of it follows in the log; the compiler's words are the reason.
-        own = "\n".join(own.splitlines()[:-1]) if "\n" in own else ""
-        return f"{first}\n{own}".rstrip()
-    return _without_noise(own) or report.error
+    own = _without_noise(_readable(report.traceback)) or report.error
+    if not first:
+        return own
+    if _BY_TORCH not in report.error:  # It caught the compiler's errors, and failed afterwards.
+        return f"{own}\n{first}"
+    # The last line is torch's, with all that ninja said: the compiler's own words are the reason.
+    return "\n".join([first, *own.splitlines()[:-1]])
+
+
+def _readable(text: str) -> str:
+    """The same with C++ symbols spelled out: ``undefined symbol: relu_cuda(at::Tensor)``."""
+    symbol = _UNDEFINED_SYMBOL.search(text)
+    program = shutil.which("c++filt")
+    if symbol is None or program is None:
+        return text
+    asked = subprocess.run(
+        [program, symbol[1]], stdout=subprocess.PIPE, check=False, timeout=10, encoding="utf-8"
+    )
+    name = asked.stdout.strip() or symbol[1]
+    hint = f"undefined symbol: {name} (declared, but no source defines it)"
+    return text.replace(symbol[0], hint)
 
 
 def _how_it_died(end: End) -> str:
@@ -159,5 +182,5 @@ def _first_line(text: str) -> str:
 
 def _without_noise(text: str) -> str:
     """A traceback whose last line may carry the whole output of ninja: its start is enough."""
-    lines = text.splitlines()
-    return "\n".join(lines[:40])
+    head, found, _ = text.partition(_BY_TORCH)
+    return f"{head}{found}" if found else text

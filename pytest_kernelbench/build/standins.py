@@ -63,6 +63,8 @@ def _standins(torch_include: Path) -> Iterator[tuple[str, str]]:
     for name, light in _GATES.items():
         yield name, _gated(name, light, "KERNELBENCH_WHOLE")
     yield "kernelbench/types.h", _names_of_torch(torch_include / _API / "types.h")
+    if not (torch_include / "ATen/cuda/CUDAContextLight.h").is_file():
+        return  # A torch for the CPU alone has no headers of CUDA.
     light = (torch_include / "ATen/cuda/CUDAContextLight.h").read_text(encoding="utf-8")
     light = _CUDA_LIBRARY.sub("", light).replace("#pragma once", "")
     yield (

@@ -39,8 +39,7 @@ class Toolchain:
     nvcc: str
     ninja: str
     cuda_home: str
-    compiler_cache: str
-    """ccache or sccache."""
+    ccache: str
     torch_folder: str
     torch_version: str
     torch_cuda: str
@@ -104,9 +103,7 @@ def find_toolchain(env: Mapping[str, str]) -> Toolchain:
         nvcc=nvcc,
         ninja=shutil.which("ninja", path=path) or "",
         cuda_home=cuda_home,
-        compiler_cache=shutil.which("ccache", path=path)
-        or shutil.which("sccache", path=path)
-        or "",
+        ccache=shutil.which("ccache", path=path) or "",
         torch_folder=folder,
         torch_version=version,
         torch_cuda=cuda,

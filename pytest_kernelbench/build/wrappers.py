@@ -39,7 +39,7 @@ def prepare_wrappers(root: Path, tools: Toolchain) -> Path:
     config = {
         "cxx": tools.cxx,
         "nvcc": tools.nvcc,
-        "compiler_cache": tools.compiler_cache,
+        "ccache": tools.ccache,
         "torch_folder": tools.torch_folder,
         "lean": str(lean) if able else "",
         "more_includes": tools.more_includes,
@@ -68,7 +68,7 @@ def lean_folder(root: Path, tools: Toolchain) -> Path:
 
 
 def _only(package: Path, folder: Path) -> Path:
-    """A folder to import ``package`` from that holds nothing else: its own may be closed to a build's compilers."""
+    """A folder to import ``package`` from and nothing else: its own may be closed to compilers."""
     folder.mkdir(exist_ok=True)
     with contextlib.suppress(FileExistsError):
         (folder / package.name).symlink_to(package)
