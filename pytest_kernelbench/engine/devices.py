@@ -48,9 +48,7 @@ def _all_gpus() -> tuple[Device, ...]:
         return ()
     try:
         driver = nvml.nvmlSystemGetDriverVersion()
-        return tuple(
-            _gpu(nvml, number, driver) for number in range(nvml.nvmlDeviceGetCount())
-        )
+        return tuple(_gpu(nvml, number, driver) for number in range(nvml.nvmlDeviceGetCount()))
     finally:
         nvml.nvmlShutdown()
 

@@ -41,6 +41,7 @@ class Look(Protocol):
     ) -> Difference:
         """As ``comparison.compare``."""
 
+
 _ROUNDINGS = {"fp32": 1e-5, "fp16": 4e-3, "bf16": 3.2e-2}
 _OWN_ERRORS = 8.0
 
@@ -132,7 +133,9 @@ def insensitive(
         if first.shape != other.shape:
             return "the reference's output changes its shape from one draw of inputs to the next"
         if not same(twin, first):
-            return "the reference does not agree with itself when it is run twice on the same inputs"
+            return (
+                "the reference does not agree with itself when it is run twice on the same inputs"
+            )
     if all(same(a, b) for a, b in zip(outputs, others, strict=True)):
         return (
             "the output hardly depends on the inputs: two draws of inputs agree within the tolerance, "

@@ -111,9 +111,7 @@ class DeviceOracle:
             family = oracle.draws[order.number][1]
             draw = partial(oracle.arguments, order.number)
             self.drawn = None  # its memory is wanted; the seed makes it again
-        self.expected = Expected(
-            oracle.reference, draw, order.rng, family, oracle.order, self.look
-        )
+        self.expected = Expected(oracle.reference, draw, order.rng, family, oracle.order, self.look)
         self.leaves = order.leaves
         self.got = [
             torch.empty(size_bytes(leaf), dtype=torch.uint8, device=self.device)

@@ -82,7 +82,9 @@ class DeviceTrial:
             memory_bytes=self.bench.kept_bytes,
             most_calls=max(1, _QUEUE_LAUNCHES // (self.prepared.launches + self._launches())),
         )
-        self.calls = plan_batch(net_us, null_us, out_bytes + self.prepared.inputs_bytes, bounds).calls
+        self.calls = plan_batch(
+            net_us, null_us, out_bytes + self.prepared.inputs_bytes, bounds
+        ).calls
 
     def profile(self, *, reference: bool) -> wire.Profiled:
         """One more forward of the reference or of the solution, untimed, for what it runs."""

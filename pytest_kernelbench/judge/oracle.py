@@ -128,10 +128,18 @@ class Oracle:
         }
         state_spans, state_bytes = contiguous_spans(list(state.values()))
         memory = sealed_memory(list(state.values()), state_spans, state_bytes)
-        init = [map_tensors(value, lambda tensor: tensor.cpu()) for value in reference.init_inputs()]
-        usable = () if self.rng else tuple(f for f in ALL_FAMILIES if f in reference.program.FAMILIES)
-        notes = () if reference.program.init_on == order.device.partition(":")[0] else (
-            "the problem's constructor does not work under a device context: constructed on the CPU",
+        init = [
+            map_tensors(value, lambda tensor: tensor.cpu()) for value in reference.init_inputs()
+        ]
+        usable = (
+            () if self.rng else tuple(f for f in ALL_FAMILIES if f in reference.program.FAMILIES)
+        )
+        notes = (
+            ()
+            if reference.program.init_on == order.device.partition(":")[0]
+            else (
+                "the problem's constructor does not work under a device context: constructed on the CPU",
+            )
         )
         answer = questions.Prepared(
             overrides=reference.overrides,
@@ -212,7 +220,9 @@ def strided(arena: mmap.mmap, leaf: wire.Leaf) -> torch.Tensor:
     extent = 1 + sum((n - 1) * s for n, s in zip(leaf.shape, leaf.strides, strict=True))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a read-only buffer; we only read
-        raw = torch.frombuffer(arena, dtype=torch.uint8, count=extent * kind.itemsize, offset=leaf.pointer)
+        raw = torch.frombuffer(
+            arena, dtype=torch.uint8, count=extent * kind.itemsize, offset=leaf.pointer
+        )
     return raw.view(kind).as_strided(leaf.shape, leaf.strides)
 
 

@@ -187,7 +187,18 @@ class Forget(Message, frozen=True):
 
 
 ToOracle = (
-    Prepare | Draw | Compare | Share | Fill | Same | Varied | Expect | Check | Conclude | Forget | Attach
+    Prepare
+    | Draw
+    | Compare
+    | Share
+    | Fill
+    | Same
+    | Varied
+    | Expect
+    | Check
+    | Conclude
+    | Forget
+    | Attach
     | MeasureRates
 )
 FromOracle = Prepared | Refused | Drawn | Compared | Shared | Concluded | Rates | Done

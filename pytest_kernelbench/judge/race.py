@@ -58,7 +58,9 @@ class TooShort(Exception):  # noqa: N818 - an outcome, no error
     """The time cannot be told from the protocol's own cost; the sentence says of whom and by how much."""
 
 
-def race(track: Track, settings: Settings, baseline: str, floor: Floor | None = None) -> Measurement:
+def race(
+    track: Track, settings: Settings, baseline: str, floor: Floor | None = None
+) -> Measurement:
     """Time both sides in turns (ABBA) until every threshold is decided or the budget is spent.
 
     Raises ``TooShort`` where there is nothing to tell from the protocol's noise. Where device events speak of another time than the outside clock, all is measured once more and marked.
@@ -75,16 +77,18 @@ def race(track: Track, settings: Settings, baseline: str, floor: Floor | None = 
         if _contradicts(events_us, stopping.solution.median_us):
             notes.append(f"they still do not: events say {events_us:.4g} us")
     if spoiled:
-        notes.append(f"{spoiled} disturbed turns measured again ({', '.join(track.spoiled) or 'throttled'})")
+        notes.append(
+            f"{spoiled} disturbed turns measured again ({', '.join(track.spoiled) or 'throttled'})"
+        )
     if others := track.neighbours():
         notes.append(f"{others} other processes were on the device")
-    return _measurement(track, stopping, look, baseline, floor, [*notes, *track.remarks()], events_us)
+    return _measurement(
+        track, stopping, look, baseline, floor, [*notes, *track.remarks()], events_us
+    )
 
 
 def _run(track: Track, settings: Settings) -> tuple[Stopping, Look, int]:
-    stopping = Stopping(
-        Rules(thresholds=settings.thresholds or (1.0,), budget_s=settings.budget_s)
-    )
+    stopping = Stopping(Rules(thresholds=settings.thresholds or (1.0,), budget_s=settings.budget_s))
     for _ in range(_NULLS_FIRST):
         stopping.add_null(*track.null())
     spent_s, spoiled = 0.0, 0
@@ -133,7 +137,9 @@ def _measurement(
         baseline_times_us=theirs.times_us,
         events_us=events_us,
         floor_us=floor.floor_us if floor else None,
-        percent_of_roof=floor.percent_of_roof(ours.median_us) if floor and ours.median_us > 0 else None,
+        percent_of_roof=floor.percent_of_roof(ours.median_us)
+        if floor and ours.median_us > 0
+        else None,
         clock_mhz=track.state.sm_clock_mhz if track.state else None,
         temperature_c=track.state.temperature_c if track.state else None,
         notes=(*refusals, *notes, *stopped),

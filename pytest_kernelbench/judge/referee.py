@@ -23,7 +23,6 @@ from pytest_kernelbench.timing.roof import Roof
 from pytest_kernelbench.verdict import Measurement, Status, Verdict
 
 if TYPE_CHECKING:
-
     from pytest_kernelbench.build.extension import Extension
     from pytest_kernelbench.catalog.pair import Pair
     from pytest_kernelbench.judge.device import Device
@@ -260,5 +259,3 @@ class Referee:
         if self._server is not None:
             self._server.close()
             self._server = None
-
-

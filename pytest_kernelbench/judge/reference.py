@@ -68,7 +68,9 @@ class Reference:
             raise
         except Exception as error:
             path = self.program.path
-            raise ProblemError(f"{path}: forward() raised {type(error).__name__}: {error}") from error
+            raise ProblemError(
+                f"{path}: forward() raised {type(error).__name__}: {error}"
+            ) from error
         return structure, [forms.plain(tensor) for tensor in tensors]
 
     def _in_double(self) -> torch.nn.Module:

@@ -8,7 +8,9 @@ from pytest_kernelbench.verdict import Status
 class Rejected(Exception):  # noqa: N818 - not an error: an outcome
     """The solution (or the problem) is not right; carries what the verdict will say."""
 
-    def __init__(self, status: Status, reason: str, detail: str = "", notes: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, status: Status, reason: str, detail: str = "", notes: tuple[str, ...] = ()
+    ) -> None:
         super().__init__(reason)
         self.status = status
         self.reason = reason

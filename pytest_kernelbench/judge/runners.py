@@ -49,11 +49,15 @@ class Runner:
         try:
             answer, stray = self.child.channel.receive(self.timeout_s)
         except Silent:
-            self._reject(Status.TIMED_OUT, f"gave no answer within {self.timeout_s:g} s {doing}".rstrip())
+            self._reject(
+                Status.TIMED_OUT, f"gave no answer within {self.timeout_s:g} s {doing}".rstrip()
+            )
         except Closed:
             self.died(doing)
         except Garbled as error:
-            self._reject(Status.CRASHED, f"wrote what is no message on the judge's channel: {error}")
+            self._reject(
+                Status.CRASHED, f"wrote what is no message on the judge's channel: {error}"
+            )
         if stray:
             close_all(stray)
             self._reject(Status.CRASHED, "sent descriptors over the judge's channel")
@@ -88,7 +92,9 @@ class Runner:
     def _failed(self, failed: wire.Failed, doing: str) -> None:
         headline = failed.text.strip().splitlines()[-1] if failed.text.strip() else failed.error
         if failed.out_of_memory:
-            self._reject(Status.OUT_OF_MEMORY, f"ran out of memory {doing}: {headline}", failed.text)
+            self._reject(
+                Status.OUT_OF_MEMORY, f"ran out of memory {doing}: {headline}", failed.text
+            )
         if failed.device_error:
             self._reject(Status.CRASHED, f"device error {doing}: {headline}", failed.text)
         if failed.stage in ("import", "entry"):

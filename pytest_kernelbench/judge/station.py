@@ -45,7 +45,9 @@ class Batch:
 class Station:
     """One runner on the bench's device. ``slot`` tells its arena from the other runner's."""
 
-    def __init__(self, bench: Bench, runner: Runner, slot: int, cubin: bytes, flush_bytes: int) -> None:
+    def __init__(
+        self, bench: Bench, runner: Runner, slot: int, cubin: bytes, flush_bytes: int
+    ) -> None:
         self.bench = bench
         self.runner = runner
         self.slot = slot
@@ -57,7 +59,10 @@ class Station:
         self.control = Control()
         order = wire.Attach(cubin, SIZE_BYTES, flush_bytes)
         runner.ask(order, wire.Done, (self.control.fd,), "while the device was set up")
-        wanted = max((span.size_bytes for span in (*bench.prepared.inputs, *bench.prepared.outputs)), default=1)
+        wanted = max(
+            (span.size_bytes for span in (*bench.prepared.inputs, *bench.prepared.outputs)),
+            default=1,
+        )
         shared, (fd,) = bench.ask_any(questions.Share(slot, min(max(wanted, 1), PIECE_BYTES)))
         try:
             runner.ask(wire.Arena(shared.size_bytes), wire.Done, (fd,), "while memory was shared")
@@ -163,7 +168,6 @@ class Station:
     def close(self) -> None:
         """Give back what was shared."""
         self.control.close()
-
 
 
 def raise_timeout(runner: Runner) -> None:

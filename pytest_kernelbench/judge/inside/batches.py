@@ -173,7 +173,8 @@ class DeviceRunner:
     ) -> tuple[str, list[torch.Tensor]]:
         if order.null:
             return "null", [
-                _empty(span.shape, dtype=dtype(span.dtype), device=self.device) for span in self.nulls
+                _empty(span.shape, dtype=dtype(span.dtype), device=self.device)
+                for span in self.nulls
             ]
         if order.rngs:
             _manual_seed(order.rngs[call])

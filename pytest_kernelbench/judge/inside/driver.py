@@ -138,7 +138,9 @@ class SharedMemory:
     @classmethod
     def create(cls, size_bytes: int, device: int = 0) -> SharedMemory:
         """New memory of at least ``size_bytes``."""
-        properties = _Properties(_ALLOCATION_PINNED, _HANDLE_POSIX_FD, _Location(_LOCATION_DEVICE, device))
+        properties = _Properties(
+            _ALLOCATION_PINNED, _HANDLE_POSIX_FD, _Location(_LOCATION_DEVICE, device)
+        )
         grain = ctypes.c_size_t()
         check(_cuda.cuMemGetAllocationGranularity(ctypes.byref(grain), ctypes.byref(properties), 0))
         size_bytes = -(-size_bytes // grain.value) * grain.value

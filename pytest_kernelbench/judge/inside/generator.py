@@ -50,7 +50,9 @@ def make_base(spans: Sequence[Span], modes: Sequence[str], device: str) -> list[
     """Room for base inputs."""
     return [
         Recipe(
-            span, mode, _empty(max(1, span.size_bytes) * VARIANTS[mode], dtype=torch.uint8, device=device)
+            span,
+            mode,
+            _empty(max(1, span.size_bytes) * VARIANTS[mode], dtype=torch.uint8, device=device),
         )
         for span, mode in zip(spans, modes, strict=True)
     ]
@@ -93,11 +95,19 @@ def add_to_digest(
 ) -> None:
     """Add bytes to the sums in ``state``; ``offset`` (a multiple of 16) is their place in leaf ``leaf``."""
     chunks = -(-size_bytes // 16)
-    protocol.digest(blocks_for(chunks), _THREADS, address, size_bytes, offset // 16, leaf, 0, 0, state, 0)
+    protocol.digest(
+        blocks_for(chunks), _THREADS, address, size_bytes, offset // 16, leaf, 0, 0, state, 0
+    )
 
 
 def finish_digest(
-    protocol: Protocol, address: int, size_bytes: int, leaf: int, call: int, state: int, control: int
+    protocol: Protocol,
+    address: int,
+    size_bytes: int,
+    leaf: int,
+    call: int,
+    state: int,
+    control: int,
 ) -> None:
     """Add the last leaf and close the call: its digest goes to the referee, the next key follows."""
     chunks = -(-size_bytes // 16)

@@ -21,8 +21,12 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 _TEXT_LIMIT = 16_000
-_DEVICE_ERROR = re.compile(r"CUDA error|CUDA driver error|Triton Error \[CUDA\]|cudaError|HIP error")
-_NO_MEMORY = re.compile(r"out of memory|can't allocate memory|std::bad_alloc|Cannot allocate memory")
+_DEVICE_ERROR = re.compile(
+    r"CUDA error|CUDA driver error|Triton Error \[CUDA\]|cudaError|HIP error"
+)
+_NO_MEMORY = re.compile(
+    r"out of memory|can't allocate memory|std::bad_alloc|Cannot allocate memory"
+)
 MODULE_NAME = "kernelbench_solution"
 
 
@@ -40,11 +44,15 @@ def failure(stage: str, error: BaseException, source: str) -> Failed:
     stack = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in stack if frame.filename.startswith(folder)]
     lines = ["Traceback (most recent call last):\n", *traceback.format_list(own)] if own else []
-    raised = "".join(traceback.format_exception_only(error)).removeprefix(f"{type(error).__module__}.")
+    raised = "".join(traceback.format_exception_only(error)).removeprefix(
+        f"{type(error).__module__}."
+    )
     text = "".join([*lines, raised]).replace(folder + os.sep, "")
     message = str(error)
     missing = error.name or "" if isinstance(error, ModuleNotFoundError) else ""
-    memory = isinstance(error, (MemoryError, torch.OutOfMemoryError)) or bool(_NO_MEMORY.search(message))
+    memory = isinstance(error, (MemoryError, torch.OutOfMemoryError)) or bool(
+        _NO_MEMORY.search(message)
+    )
     return Failed(
         stage=stage,
         error=type(error).__name__,

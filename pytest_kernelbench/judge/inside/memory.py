@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from pytest_kernelbench.judge.wire import Span
 
 _POPULATE_READ = 22  # MADV_POPULATE_READ, Linux 5.14
-_DTYPES = {str(value).removeprefix("torch."): value for value in vars(torch).values() if isinstance(value, torch.dtype)}
+_DTYPES = {
+    str(value).removeprefix("torch."): value
+    for value in vars(torch).values()
+    if isinstance(value, torch.dtype)
+}
 
 
 def dtype(name: str) -> torch.dtype:
@@ -43,5 +47,7 @@ class Sheet:
         kind = _DTYPES[span.dtype]
         if span.size_bytes == 0:
             return torch.empty(span.shape, dtype=kind)
-        flat = torch.frombuffer(self.map, dtype=torch.uint8, count=span.size_bytes, offset=span.offset)
+        flat = torch.frombuffer(
+            self.map, dtype=torch.uint8, count=span.size_bytes, offset=span.offset
+        )
         return flat.view(kind).view(span.shape)

@@ -124,9 +124,7 @@ class Runner:
         if self.order.device != "cpu":
             self._on_device().outline(order)
             return wire.Done()
-        self.nulls = [
-            _empty(span.shape, dtype=dtype(span.dtype)).fill_(1) for span in order.leaves
-        ]
+        self.nulls = [_empty(span.shape, dtype=dtype(span.dtype)).fill_(1) for span in order.leaves]
         return wire.Done()
 
     def call(self, order: wire.Call, fds: tuple[int, ...]) -> wire.Returned:
