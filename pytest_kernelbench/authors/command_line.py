@@ -43,7 +43,10 @@ def add_sample_options(parser: argparse.ArgumentParser) -> None:
 
 def add_refine_options(parser: argparse.ArgumentParser) -> None:
     """Declare what ``refine_command`` reads."""
-    _add_model_options(parser)
+    _add_model_options(parser, required=False)
+    parser.add_argument(
+        "--replay", type=Path, metavar="FILE", help="judge a trajectory again, asking no model"
+    )
     parser.add_argument("--turns", type=_read(whole(1)), default=10, help="answers in all")
     parser.add_argument(
         "--feedback", default="execution", help=f"of {', '.join(KINDS)}; several with commas"
@@ -73,8 +76,8 @@ def add_study_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, help="the study, a TOML file")
 
 
-def _add_model_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", required=True, help="as the endpoint calls it")
+def _add_model_options(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    parser.add_argument("--model", required=required, help="as the endpoint calls it")
     parser.add_argument("--to", type=Path, required=True, help="folder, as solutions/MODEL")
     parser.add_argument("--base-url", default="", help="of any OpenAI-compatible server")
     parser.add_argument("--key-variable", default="OPENAI_API_KEY", metavar="NAME")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ from pytest_kernelbench.authors.progress import Progress
 from pytest_kernelbench.authors.prompt import build_prompt
 from pytest_kernelbench.authors.refine import Start, Workshop, refine_all
 from pytest_kernelbench.authors.sampling import Order, book_past, sample
-from pytest_kernelbench.authors.trajectory import Plan, chosen
+from pytest_kernelbench.authors.trajectory import Plan, Replay, chosen, head_of, turns_of
 from pytest_kernelbench.catalog.problems import ProblemCatalog
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.library import Judge
@@ -78,6 +79,21 @@ def sample_command(args: argparse.Namespace) -> int:
 
 def refine_command(args: argparse.Namespace) -> int:
     """Refine; the exit status is 1 where a refinement did not reach its end."""
+    args.problems = args.problems or [Path("problems")]
+    settings = Settings(
+        problem_roots=tuple(args.problems),
+        cache_dir=args.cache,
+        device=args.device,
+        size=args.size,
+        dtype=args.precision,
+        seeds=args.seeds,
+        budget_s=args.budget,
+    )
+    if args.replay is not None:
+        return _replay(args, settings)
+    if args.model is None:
+        message = "whose solutions are to be refined is given with --model"
+        raise UsageError(message)
     plan = Plan(
         sampling=sampling_of(args),
         options=prompt_options(args),
@@ -88,15 +104,6 @@ def refine_command(args: argparse.Namespace) -> int:
         history=args.history,
     )
     starts = _starts(args)
-    settings = Settings(
-        problem_roots=tuple(args.problems),
-        cache_dir=args.cache,
-        device=args.device,
-        size=args.size,
-        dtype=args.precision,
-        seeds=args.seeds,
-        budget_s=args.budget,
-    )
     with Judge(settings) as judge:
 
         async def work(author: Endpoint) -> Refined:
@@ -105,14 +112,19 @@ def refine_command(args: argparse.Namespace) -> int:
                 for turn in workshop.trajectory(start.problem, start.sample).turns:
                     author.budget.book(turn.reply.tokens_in, turn.reply.tokens_out)
             progress = Progress("turns", len(starts) * args.turns)
-            heard: Callable[[Turn], None] = lambda turn: progress.step(  # noqa: E731
-                f"{turn.judged.status.value}, {_spent(author.budget)}"
-            )
+
+            def heard(turn: Turn) -> None:
+                progress.step(f"{turn.judged.status.value}, {_spent(author.budget)}")
+
             result = await refine_all(workshop, starts, concurrency=args.concurrency, heard=heard)
             progress.end()
             return result
 
         result = asyncio.run(_with_author(args, work))
+    return _told(result, plan, len(starts))
+
+
+def _told(result: Refined, plan: Plan, wanted: int) -> int:
     for (name, number), trajectory in sorted(result.trajectories.items()):
         best = chosen(trajectory.turns, plan.choose)
         ways = " > ".join(turn.judged.status.value for turn in trajectory.turns)
@@ -121,7 +133,30 @@ def refine_command(args: argparse.Namespace) -> int:
         print(f"{name}, sample {number}: {error}", file=sys.stderr)
     if result.stopped:
         print(f"stopped: {result.stopped}", file=sys.stderr)
-    return 0 if len(result.trajectories) == len(starts) else 1
+    return 0 if len(result.trajectories) == wanted else 1
+
+
+def _replay(args: argparse.Namespace, settings: Settings) -> int:
+    """Judge a trajectory's answers again and say where it goes another way; 1 if it does."""
+    head, before = head_of(args.replay), turns_of(args.replay)
+    level, _, rest = head.problem.removeprefix("level").partition("/")
+    name = f"{int(level)}/{int(rest.partition('_')[0])}"
+    (problem,) = chosen_problems(args.problems, None, [name])
+    author = Replay(before)
+    given = next((turn.code for turn in before if turn.number == 0), "")
+    start = Start(problem, head.sample, given)
+    plan = replace(head.plan, turns=sum(turn.number > 0 for turn in before))
+    with Judge(replace(settings, dtype=plan.options.precision)) as judge:
+        workshop = Workshop(args.to, plan, author, judge)
+        after = asyncio.run(workshop.refine(start, lambda _: None)).turns
+    differs = bool(author.strayed) or len(after) != len(before)
+    for old, new in zip(before, after, strict=False):
+        was, is_now = old.judged.status.value, new.judged.status.value
+        remark = "" if was == is_now else f" (was {was})"
+        asked = ", asked otherwise than then" if new.number in author.strayed else ""
+        print(f"turn {new.number}: {is_now}{remark}{asked}")
+        differs |= was != is_now
+    return int(differs)
 
 
 def study_command(args: argparse.Namespace) -> int:
@@ -168,7 +203,6 @@ def _spent(budget: Budget) -> str:
 
 
 def _starts(args: argparse.Namespace) -> list[Start]:
-    args.problems = args.problems or [Path("problems")]
     problems = chosen_problems(args.problems, args.level, args.problem)
     if args.start is None:
         return [Start(problem, number) for number in range(args.k) for problem in problems]
@@ -187,7 +221,8 @@ def solutions_below(folder: Path, problems: tuple[Problem, ...]) -> list[Start]:
         claim = None if hidden else matchmaker.claim(path, look_inside=False)
         pair = matchmaker.pair(path, claim) if claim is not None else ""
         if not isinstance(pair, str) and pair.problem in problems:
-            starts.append(Start(pair.problem, pair.solution.sample, path))
+            text = path.read_text(encoding="utf-8", errors="replace")
+            starts.append(Start(pair.problem, pair.solution.sample, text))
     if not starts:
         message = f"{folder} holds no solution to any of the problems asked for"
         raise UsageError(message)

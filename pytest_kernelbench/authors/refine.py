@@ -43,7 +43,8 @@ class Start:
 
     problem: Problem
     sample: int = 0
-    solution: Path | None = None
+    code: str = ""
+    """The source of that solution."""
 
 
 @dataclass
@@ -81,10 +82,8 @@ class Workshop:
         Raises ``AuthorError`` where the model gives no answer; what was reached by then is kept.
         """
         trajectory = self.trajectory(start.problem, start.sample)
-        if start.solution is not None and not trajectory.turns:
-            text = start.solution.read_text(encoding="utf-8", errors="replace")
-            reply = Reply(f"```python\n{text}\n```", finish="stop", attempts=0)
-            await self._take(trajectory, start.problem, 0, reply, "")
+        if start.code and not trajectory.turns:
+            await self._take(trajectory, start.problem, 0, Reply(start.code, attempts=0), "")
         try:
             while not self._ended(trajectory):
                 number = trajectory.turns[-1].number + 1 if trajectory.turns else 1
@@ -121,8 +120,13 @@ class Workshop:
     ) -> Turn:
         sample = trajectory.head.sample
         path = trajectory.path.with_suffix("") / f"{number}.py"
-        code = extract(reply.text)
-        write_whole(path, self._solution_text(problem, sample, number, reply))
+        if number == 0:
+            code = source = reply.text
+        else:
+            found = extract(reply.text)
+            code = "" if isinstance(found, str) else found.text
+            source = self._solution_text(problem, sample, number, reply)
+        write_whole(path, source)
         verdict = await self._judge(problem, sample, path)
         if verdict.status in (Status.NOT_JUDGED, Status.BAD_PROBLEM):
             # Not the model's fault: nothing is said to it, and the turn is taken again next time.
@@ -132,7 +136,7 @@ class Workshop:
             number=number,
             asked=asked,
             reply=reply,
-            code="" if isinstance(code, str) else code.text,
+            code=code,
             solution=str(path.relative_to(self.folder)),
             verdict=verdict.to_builtins(),
             feedback=feedback(verdict, self.plan.feedback, self.plan.options.texts),

@@ -1,0 +1,119 @@
+"""``kb prompt``, ``sample``, ``refine`` and ``study`` as someone at a command line meets them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from authors_helpers import coded, write_problems
+from fake_engine import FakeEngine
+from scripted_server import Error, Step, serve
+
+from pytest_kernelbench import library
+from pytest_kernelbench.cli import main
+
+pytest.importorskip("openai")
+
+
+@pytest.fixture(autouse=True)
+def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.setattr(library, "_local_engine", FakeEngine)
+    write_problems(Path("problems"), "level1/001_relu", "level1/002_gelu")
+
+
+def test_prompt(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prompt", "1/2", "--backend", "triton", "--hardware", "MI300X"]) == 0
+    text = capsys.readouterr().out
+    assert "Problem level1/002_gelu." in text
+    assert "AMD Instinct MI300X" in text
+    assert "@triton.jit" in text
+
+
+def test_a_backend_without_examples_has_none_by_default(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prompt", "1/2", "--backend", "tilelang"]) == 0
+    assert "An example" not in capsys.readouterr().out
+    assert main(["prompt", "1/2", "--backend", "tilelang", "--examples", "one"]) == 2
+    assert "for this backend examples can be none" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (["prompt", "1/3"], "no such problem 1/3; searched: problems (levels 1: 2 problems)"),
+        (["prompt", "1/2", "--hardware", "H900"], "no figures of a device called 'H900'"),
+        (["sample", "--model", "m", "--to", "s"], "OPENAI_API_KEY holds no key"),
+        (["sample", "--model", "m", "--to", "s", "--extra", "a=b"], "'b' is no JSON"),
+        (["refine", "--to", "s"], "given with --model"),
+        (["refine", "--model", "m", "--to", "s", "--feedback", "x"], "no feedback 'x'"),
+        (["refine", "--model", "m", "--to", "s", "--from", "."], ". holds no solution"),
+        (["study", "none.toml"], "none.toml cannot be read"),
+    ],
+)
+def test_what_makes_no_sense(
+    given: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(given) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_sample(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["sample", "--model", "m", "--to", "solutions/m", "-k", "3"]
+    with serve([coded("right")]) as server:
+        assert main([*command, "--base-url", server.url, "--temperature", "0.5"]) == 0
+    assert len(list(Path("solutions/m").rglob("*_sample*.py"))) == 6
+    out, err = capsys.readouterr()
+    assert "6 wanted: 0 there before, 6 written; in solutions/m" in out
+    assert "answers 6/6, 900 tokens" in err
+    assert server.requests[0]["temperature"] == 0.5
+
+
+def test_sample_that_stays_incomplete(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["sample", "--model", "m", "--to", "solutions/m"]
+    with serve([coded("right"), Error(400, "too long")]) as server:
+        assert main([*command, "--base-url", server.url, "--concurrency", "1"]) == 1
+    out, err = capsys.readouterr()
+    assert "1 written, 1 failed" in out
+    assert "level1/002_gelu, sample 0: " in err
+    assert "too long" in err
+
+
+def mends(request: dict[str, Any], _: int) -> Step:
+    return coded("fast 2" if len(request["messages"]) > 1 else "raised")
+
+
+def test_refine_the_failures_of_a_folder_and_replay(capsys: pytest.CaptureFixture[str]) -> None:
+    with serve([coded("right 1"), coded("raised")]) as server:
+        address = ["--model", "m", "--base-url", server.url]
+        assert main(["sample", *address, "--to", "solutions/m", "--concurrency", "1"]) == 0
+    refine = ["refine", "--to", "solutions/r", "--from", "solutions/m", "--until", "right"]
+    with serve(mends) as server:
+        address = ["--model", "m", "--base-url", server.url]
+        assert main([*refine, *address, "--turns", "3"]) == 0
+        assert len(server.requests) == 1
+    out = capsys.readouterr().out
+    assert "level1/001_relu, sample 0: right; kept turn 0" in out
+    assert "level1/002_gelu, sample 0: raised > fast; kept turn 1" in out
+    assert "# fake: fast 2" in Path("solutions/r/level1/002_gelu_sample0.py").read_text()
+
+    file = "solutions/r/.turns/level1/002_gelu_sample0.jsonl"
+    assert main(["refine", "--to", "solutions/again", "--replay", file]) == 0
+    assert capsys.readouterr().out.splitlines() == ["turn 0: raised", "turn 1: fast"]
+
+
+def test_study(capsys: pytest.CaptureFixture[str]) -> None:
+    with serve(mends) as server:
+        Path("s.toml").write_text(
+            f'[[model]]\nname = "m"\nbase_url = "{server.url}"\n'
+            '[[arm]]\nname = "a"\nsamples = 2\nexamples = "none"\n'
+            '[[arm]]\nname = "b"\nturns = 2\nexamples = "none"\n'
+        )
+        assert main(["study", "s.toml"]) == 0
+    out = capsys.readouterr().out
+    assert "## Scores" in out
+    assert "| m/b " in out
+    assert "written: " in out
+    assert Path("s/report.html").exists()

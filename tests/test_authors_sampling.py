@@ -1,0 +1,183 @@
+"""Many answers into a folder: in order, resumable, within a budget, whatever the endpoint does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from authors_helpers import OPTIONS, SAMPLING, code, coded, endpoint, write_problems
+from scripted_server import Answer, Error, ScriptedServer, Step, serve
+
+from pytest_kernelbench.authors.ledger import Ledger, Run
+from pytest_kernelbench.authors.limits import Budget
+from pytest_kernelbench.authors.sampling import Order, Sampled, book_past, sample
+from pytest_kernelbench.errors import UsageError
+
+pytest.importorskip("openai")
+NAMES = ("level1/001_relu", "level1/002_gelu", "level2/001_gemm")
+RUN = Run(SAMPLING, OPTIONS)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "solutions" / "m"
+
+
+@pytest.fixture
+def ask(tmp_path: Path, folder: Path) -> Callable[..., Sampled]:
+    problems = write_problems(tmp_path / "problems", *NAMES)
+
+    def asked(
+        server: ScriptedServer, samples: int = 2, budget: Budget | None = None, **options: Any
+    ) -> Sampled:
+        async def work() -> Sampled:
+            author = endpoint(server.url, budget, **options)
+            ledger = Ledger(folder, RUN)
+            book_past(ledger, author.budget)
+            try:
+                return await sample(Order(problems, samples, 3), author, ledger)
+            finally:
+                await author.close()
+
+        return asyncio.run(work())
+
+    return asked
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(
+        str(path.relative_to(folder))
+        for path in folder.rglob("*.py")
+        if ".answers" not in path.parts
+    )
+
+
+def test_a_file_for_each_sample_and_the_raw_answer_beside_it(
+    ask: Callable[..., Sampled], folder: Path
+) -> None:
+    with serve([coded("right", reasoning="hm")]) as server:
+        result = ask(server)
+    assert result.complete
+    assert str(result) == "6 wanted: 0 there before, 6 written"
+    assert files(folder) == sorted(f"{name}_sample{n}.py" for name in NAMES for n in (0, 1))
+    assert server.most_at_once <= 3
+    text = (folder / "level1/002_gelu_sample1.py").read_text()
+    assert "# model: m-0613\n" in text
+    assert "# parameters: temperature=0.7, max_tokens=16384\n" in text
+    assert text.endswith("# fake: right\nclass ModelNew: pass\n")
+    assert (folder / ".answers/level1/002_gelu_sample1.md").read_text() == code("right")
+    assert (folder / ".answers/level1/002_gelu_sample1.thoughts.md").read_text() == "hm"
+    records = [
+        json.loads(line) for line in (folder / ".answers/samples.jsonl").read_text().splitlines()
+    ]
+    assert {(r["problem"], r["sample"]) for r in records} == {(n, k) for n in NAMES for k in (0, 1)}
+    assert all((r["tokens_in"], r["tokens_out"], r["finish"]) == (100, 50, "stop") for r in records)
+
+
+def test_each_problem_is_asked_about_itself(ask: Callable[..., Sampled]) -> None:
+    with serve([coded("right")]) as server:
+        ask(server)
+    for name in NAMES:
+        assert sum(f"Problem {name}." in prompt for prompt in server.prompts()) == 2
+    first = server.prompts()[:3]
+    assert {name for name in NAMES if any(name in p for p in first)} == set(NAMES)
+
+
+def test_what_is_there_is_not_asked_for_again(ask: Callable[..., Sampled], folder: Path) -> None:
+    with serve([coded("right")]) as server:
+        ask(server, 1)
+        (folder / "level1/002_gelu_sample0.py").write_text("mine\n")
+        assert str(ask(server, 3)) == "9 wanted: 3 there before, 6 written"
+        assert len(server.requests) == 9
+        assert ask(server, 3).complete
+        assert len(server.requests) == 9
+    assert (folder / "level1/002_gelu_sample0.py").read_text() == "mine\n"
+
+
+def test_a_crash_between_answer_and_solution_costs_no_second_answer(
+    ask: Callable[..., Sampled], folder: Path
+) -> None:
+    with serve([coded("right")]) as server:
+        ask(server, 1)
+        path = folder / "level2/001_gemm_sample0.py"
+        before = path.read_text()
+        path.unlink()
+        with (folder / ".answers/samples.jsonl").open("a") as file:
+            file.write('{"problem": "level1/00')
+        assert ask(server, 1).complete
+        assert len(server.requests) == 3
+    assert path.read_text() == before
+
+
+def test_answers_without_code_are_solutions_that_say_so(
+    ask: Callable[..., Sampled], folder: Path
+) -> None:
+    with serve([Answer("I would rather not."), coded("right")]) as server:
+        result = ask(server, 1)
+    assert str(result) == "3 wanted: 0 there before, 3 written (1 without code)"
+    texts = [(folder / name).read_text() for name in files(folder)]
+    assert sum("raise SyntaxError('the answer holds no code" in text for text in texts) == 1
+
+
+def test_an_answer_that_fails_leaves_the_others_and_is_asked_for_again(
+    ask: Callable[..., Sampled], folder: Path
+) -> None:
+    def script(request: dict[str, Any], _: int) -> Step:
+        bad = "level1/002_gelu" in request["messages"][-1]["content"]
+        return Error(400, "context too long") if bad else coded("right")
+
+    with serve(script) as server:
+        result = ask(server, 1)
+    assert str(result) == "3 wanted: 0 there before, 2 written, 1 failed"
+    assert "context too long" in result.failed[0].error
+    assert not result.complete
+    assert len(files(folder)) == 2
+    with serve([coded("right")]) as server:
+        assert ask(server, 1).complete
+        assert len(server.requests) == 1
+
+
+def test_a_wrong_key_ends_it_at_once(ask: Callable[..., Sampled], folder: Path) -> None:
+    with serve([Error(401, "wrong key")]) as server:
+        result = ask(server, 20)
+    assert "wrong key" in result.stopped
+    assert len(server.requests) <= 3
+    assert files(folder) == []
+    assert "60 not asked for" in str(result)
+
+
+def test_a_budget_lasts_over_sessions(ask: Callable[..., Sampled], folder: Path) -> None:
+    with serve([coded("right", usage=(1000, 1000))]) as server:
+        first = ask(server, 2, Budget(tokens=40_000))
+        second = ask(server, 2, Budget(tokens=18_000))
+    assert first.complete
+    assert second.complete, "nothing left to ask for, so nothing to spend"
+    with serve([coded("right")]) as server:
+        third = ask(server, 3, Budget(tokens=12_000))
+        assert "12,000 tokens does not hold another answer: 12,000 are spent" in third.stopped
+        assert server.requests == []
+    assert len(files(folder)) == 6
+
+
+def test_one_way_a_folder(folder: Path) -> None:
+    Ledger(folder, RUN)
+    with pytest.raises(UsageError, match=r'"temperature": 0\.7,? is now "temperature": 1\.0'):
+        Ledger(folder, Run(replace(SAMPLING, temperature=1.0), OPTIONS))
+
+
+def test_a_ledger_that_somebody_edited(folder: Path) -> None:
+    ledger = Ledger(folder, RUN)
+    (folder / ".answers/samples.jsonl").write_text('{"problem": 3}\n{"problem": "x"}\n')
+    with pytest.raises(UsageError, match=r"samples\.jsonl:1: "):
+        _ = ledger.records
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match=r"cannot be written: .*give another folder with --to"):
+        Ledger(tmp_path / "file" / "m", RUN)
