@@ -64,7 +64,10 @@ class BuildError(KernelbenchError):
 
 
 class MissingNeedError(BuildError):
-    """What a solution needs is not installed here; ``need`` names it: ``module tilelang``, ``nvcc``."""
+    """What a solution needs is not installed here; ``need`` names it.
+
+    As in ``module tilelang`` or ``nvcc``.
+    """
 
     def __init__(self, message: str, need: str, log: str = "") -> None:
         super().__init__(message, log)

@@ -112,7 +112,7 @@ class Verdict:
     log: str = ""
     """File with the whole output of build or contender, if one was kept."""
     control: Measurement | None = None
-    """The reference against itself, measured once a session and device; rides on the first verdict."""
+    """The reference against itself, once a session and device; rides on the first verdict."""
     kernels: dict[str, float] = field(default_factory=dict)
     """Share of device (or operator) time by kernel name."""
     schema: int = SCHEMA_VERSION
@@ -123,7 +123,7 @@ class Verdict:
         return self.measurements[0] if self.measurements else None
 
     def faster_than(self, p: float) -> bool:
-        """Whether the solution is right and shown (lower bound) to be more than ``p`` times as fast."""
+        """Whether the solution is right and, by its lower bound, over ``p`` times as fast."""
         shown = bool(self.measurements) and all(m.low > p for m in self.measurements[:1])
         return self.status.right and shown
 

@@ -1,1 +1,4 @@
-"""What lies on disk: problems, solutions, and which answers which. Nothing here executes what it reads."""
+"""What lies on disk: problems, solutions, and which answers which.
+
+Nothing here executes what it reads.
+"""

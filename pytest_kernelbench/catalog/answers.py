@@ -1,9 +1,9 @@
 """Code out of a language model's answer.
 
-The rule: reasoning before the answer is no code; of the fenced blocks, the last that parses as Python
-and defines ``ModelNew`` is the solution, whatever its tag, else the last with another entry point,
-else the last of C++ that binds ``forward``. A fence left open ends where the next one opens or the
-text ends. Without any fence the whole text counts, if it parses and has an entry point.
+The rule: reasoning before the answer is no code; of the fenced blocks, the last that parses as
+Python and defines ``ModelNew`` is the solution, whatever its tag, else the last with another entry
+point, else the last of C++ that binds ``forward``. A fence left open ends where the next one opens
+or the text ends. Without any fence the whole text counts, if it parses and has an entry point.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def popcorn(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def top_level_names(text: str) -> dict[str, str] | None:
-    """Names bound at the top level and how: ``class``, ``def``, ``name``; None if it is no Python."""
+    """Names bound at the top level and how (``class``, ``def``, ``name``); None if no Python."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Of "\d" in a string: no business of ours.

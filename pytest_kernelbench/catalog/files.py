@@ -48,7 +48,7 @@ def in_task(path: Path) -> bool:
 
 
 def task_folder(path: Path) -> Claim | None:
-    """A folder a task or attempt: of what lies in it only ``solution.py`` or the like is collected."""
+    """A folder a task or attempt: only ``solution.py`` or the like in it is collected."""
     reference = _TASKS.get(path.name)
     if reference is None or not (path.parent / reference).is_file():
         return None

@@ -1,4 +1,4 @@
-"""What a name tells of a problem: ``l1_p19``, ``level1/019_relu``, ``19_ReLU_sample_3``, ``relu``."""
+"""What a name tells of a problem: ``l1_p19``, ``level1/019_relu``, ``19_ReLU_sample_3``."""
 
 from __future__ import annotations
 

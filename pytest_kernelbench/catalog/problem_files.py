@@ -167,8 +167,8 @@ def _declared_shapes(path: Path, text: str) -> str:
 
 _APPENDED = """
 
-# What follows was appended by pytest-kernelbench: the settings of {file}, the first as it is and the
-# others as other sizes.
+# What follows was appended by pytest-kernelbench: the settings of {file}, the first as it is and
+# the others as other sizes.
 KB_INPUT = {input!r}
 KB_INIT = {init!r}
 SHAPES = {shapes!r}

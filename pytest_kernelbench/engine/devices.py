@@ -61,7 +61,10 @@ def _gpu(nvml: Any, number: int, driver: str) -> Device:  # noqa: ANN401 - NVML 
 
 
 def visible_gpus() -> tuple[Device, ...]:
-    """The GPUs that ``CUDA_VISIBLE_DEVICES`` leaves, in its order (numbers, UUIDs or their beginnings)."""
+    """The GPUs that ``CUDA_VISIBLE_DEVICES`` leaves, in its order.
+
+    It names them by numbers, by UUIDs or by their beginnings.
+    """
     gpus = _all_gpus()
     listed = os.environ.get("CUDA_VISIBLE_DEVICES")
     if listed is None:

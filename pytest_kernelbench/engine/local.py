@@ -23,7 +23,10 @@ _LEASE_PATIENCE_S = 3600.0
 
 
 class LocalEngine:
-    """Implements ``engine.protocol.Engine``. Raises ``UsageError`` if the device asked for is not there."""
+    """Implements ``engine.protocol.Engine``.
+
+    Raises ``UsageError`` if the device asked for is not there.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings

@@ -1,4 +1,4 @@
-"""What a solution needs of the device, told from its text: a hint to skip early, never a verdict."""
+"""What a solution needs of the device, by its text: a hint to skip early, never a verdict."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Expected outputs of one round, and the rule by which a solution's agree with them.
 
-On inputs as the problem draws them: the tolerance the user chose (``comparison``), or what float64 allows. On the other
-input families float64 alone: ``|got - ref64| <= r |ref64| + 8 max |ref - ref64|``, with the reference in float64 and ``r`` a few
-roundings of the dtype; a kernel may be as wrong as the reference itself is, and no more, so lower precision inside shows.
+On inputs as the problem draws them: the tolerance the user chose (``comparison``), or what float64
+allows. On the other input families float64 alone: ``|got - ref64| <= r |ref64| + 8 max |ref -
+ref64|``, with the reference in float64 and ``r`` a few roundings of the dtype; a kernel may be as
+wrong as the reference itself is, and no more, so lower precision inside shows.
 """
 
 from __future__ import annotations
@@ -68,7 +69,10 @@ class Expected:
 
     @cached_property
     def exact(self) -> list[torch.Tensor] | None:
-        """The outputs in float64; None where the reference draws random numbers or memory does not suffice."""
+        """The outputs in float64, or None.
+
+        None where the reference draws random numbers, or where memory does not suffice.
+        """
         if self._rng is not None:
             return None
         try:
@@ -99,13 +103,14 @@ class Expected:
             difference = self._look(got, expected, atol=atol, rtol=rtol)
             if difference.agrees or not expected.is_floating_point() or self.exact is None:
                 return difference
-            # Sums that cancel leave small elements with the rounding of large ones: no fixed tolerance fits both.
+            # Sums that cancel leave small elements with the rounding of large ones: no fixed
+            # tolerance fits both.
             bounded = self._bounded(index, got, rtol)
             return bounded if bounded.agrees else difference
         return self._bounded(index, got, _ROUNDINGS[self._order.dtype])
 
     def _bounded(self, index: int, got: torch.Tensor, rtol: float) -> Difference:
-        """Against float64, with an absolute tolerance of a few times the reference's own worst error."""
+        """Against float64, with a few times the reference's own worst error as tolerance."""
         assert self.exact is not None
         exact = self.exact[index]
         own = self._look(self.tensors[index], exact, atol=0.0, rtol=0.0)

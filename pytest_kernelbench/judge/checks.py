@@ -1,4 +1,7 @@
-"""Form before value: structure, type, device, dtype, shape and strides of what ``forward`` returned. Torch-free."""
+"""Form before value: what ``forward`` returned, but for its numbers. Torch-free.
+
+Structure, type, device, dtype, shape and strides.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The control block of a batch: host memory that the device reads the key from and writes the digests to."""
+"""The control block of a batch, in host memory.
+
+The device reads the key from it and writes the digests to it.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ assert _DIGESTS + 16 * MOST_CALLS <= SIZE_BYTES
 
 
 class Control:
-    """As the struct of that name in ``protocol.cu``. The referee polls it; a runner's device writes it."""
+    """As the struct of that name in ``protocol.cu``.
+
+    The referee polls it; a runner's device writes it.
+    """
 
     def __init__(self) -> None:
         self.fd = os.memfd_create("kernelbench-control", os.MFD_CLOEXEC)
@@ -42,5 +48,5 @@ class Control:
         return list(zip(raw[::2], raw[1::2], strict=True))
 
     def close(self) -> None:
-        """Close; the memory is unmapped with the last view of it (a traceback may still hold one)."""
+        """Close; its memory is unmapped with the last view (a traceback may still hold one)."""
         os.close(self.fd)

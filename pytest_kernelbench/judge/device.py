@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Device:
-    """Where pairs are judged. ``torch_name`` is what runners call it: they see this device alone."""
+    """Where pairs are judged.
+
+    ``torch_name`` is what runners call it: they see this device alone.
+    """
 
     name: str
     """``NVIDIA H200``, or the processor's model."""

@@ -1,4 +1,7 @@
-"""The oracle on a device: inputs and outputs pass through shared memory in pieces, digests are recomputed."""
+"""The oracle on a device.
+
+Inputs and outputs pass through shared memory in pieces, digests are recomputed.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +94,7 @@ class DeviceOracle:
         return questions.Compared(Status.ALTERED_INPUTS.value, reason, ""), ()
 
     def vary(self, order: questions.Varied, _: tuple[int, ...]) -> Answer:
-        """Remember how the inputs of a call of a batch are made: by the same kernel under the same key."""
+        """Remember how a batch's call got its inputs: by the same kernel under the same key."""
         self.varied = (order.number, order.bases, order.key)
         return wire.Done(), ()
 
@@ -122,7 +125,7 @@ class DeviceOracle:
         return wire.Done(), ()
 
     def check(self, order: questions.Check, _: tuple[int, ...]) -> Answer:
-        """Take revealed bytes into our own memory, where nobody changes them, and digest them there."""
+        """Take revealed bytes into our own memory, where nobody changes them, and digest them."""
         got = self.got[order.leaf]
         at = got.data_ptr() + order.offset
         driver.copy(at, self.arenas[order.slot].address, order.size_bytes)

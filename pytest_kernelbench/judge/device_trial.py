@@ -1,4 +1,7 @@
-"""A pair on a device: agreement by single calls, time by hash-chained batches whose outputs are revealed afterwards."""
+"""A pair on a device: agreement by single calls, time by hash-chained batches.
+
+The outputs of batches are revealed afterwards.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ _LEAST_FLUSH_BYTES = 32 << 20
 _REVEAL_BYTES = 256 << 20
 _LEAST_REVEALED, _MOST_REVEALED = 1, 4
 _QUEUE_LAUNCHES = 900
-"""The device's queue holds about a thousand launches; beyond, a launch waits for the gate itself."""
+"""A device's queue holds about a thousand launches; beyond, one waits for the gate itself."""
 _PROTOCOL_LAUNCHES = 4
 
 
@@ -52,7 +55,10 @@ class DeviceTrial:
         self._random = random.SystemRandom()
 
     def agree(self, family: str) -> bool:
-        """One untimed round; False where the problem does not bear the family. Raises ``Rejected``."""
+        """One untimed round; False where the problem does not bear the family.
+
+        Raises ``Rejected``.
+        """
         number = self._draw(family)
         if number is None:
             return False
@@ -65,7 +71,7 @@ class DeviceTrial:
         return True
 
     def against(self, baseline: str) -> None:
-        """Choose the length of a batch from the baseline alone; give both sides the same base inputs."""
+        """Choose a batch's length from the baseline alone; give both sides the same base inputs."""
         self.baseline = self.bench.start_station(self._flush_bytes, baseline)
         self.baseline.runner.ask(wire.Outline(self.prepared.outputs), wire.Done)
         self._bases = tuple(self._draw_plain() for _ in range(self._variants()))
@@ -96,7 +102,10 @@ class DeviceTrial:
         return station.runner.ask(order, wire.Profiled, doing="under the profiler")
 
     def pair(self, *, contender_first: bool) -> tuple[float, float]:
-        """``(baseline_us, contender_us)`` per call of a batch each; calls chosen afterwards are revealed and checked."""
+        """``(baseline_us, contender_us)`` per call of a batch each.
+
+        Calls chosen afterwards are revealed and checked.
+        """
         before = self._snapshot()
         if contender_first:
             ours = self._contend()
@@ -111,8 +120,11 @@ class DeviceTrial:
         return theirs.time_us / self.calls, ours.time_us / self.calls
 
     def null(self) -> tuple[float, float]:
-        """Microseconds per call of the protocol around an empty forward (in the baseline's process), as each side runs it:
-        with all calls queued, or (where a forward waits for the device) with the host's part in the time."""
+        """Microseconds per call of the protocol around an empty forward, as each side runs it.
+
+        In the baseline's process: with all calls queued, or (where a forward waits for the device)
+        with the host's part in the time.
+        """
         both = [
             self.baseline.run(self.calls, null=True, wait=station.queues).time_us / self.calls
             for station in (self.baseline, self.contender)
@@ -120,7 +132,10 @@ class DeviceTrial:
         return both[0], both[1]
 
     def evidence(self) -> float | None:
-        """Median of device events around each forward of one more batch: evidence beside the referee's clock."""
+        """Median of device events around each forward of one more batch.
+
+        Evidence beside the referee's clock.
+        """
         batch = self.contender.run(min(self.calls, 50), events=True)
         self._verify(batch)
         return median(batch.form.events_us) if batch.form.events_us else None

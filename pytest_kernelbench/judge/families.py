@@ -1,8 +1,9 @@
 """Input families: what else a kernel must get right beside the inputs its problem draws.
 
-``plain`` is ``get_inputs()`` itself. The others transform its floating-point tensors alone, where the problem's
-``FAMILIES`` allow: they uncover skipped branches (``negated``), lower precision (``zero_mean``: sums cancel), missing
-range reduction (``large``) and terms dropped because they are small (``small``).
+``plain`` is ``get_inputs()`` itself. The others transform its floating-point tensors alone, where
+the problem's ``FAMILIES`` allow: they uncover skipped branches (``negated``), lower precision
+(``zero_mean``: sums cancel), missing range reduction (``large``) and terms dropped because they are
+small (``small``).
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ _SMALL = 1e-3
 
 
 def transformed(arguments: list[Any], family: str) -> list[Any]:
-    """``arguments`` as ``family`` would have them. ``zero_mean`` draws from the current generator state."""
+    """``arguments`` as ``family`` would have them.
+
+    ``zero_mean`` draws from the current generator state.
+    """
     if family == PLAIN:
         return arguments
     return [map_tensors(value, lambda tensor: _change(tensor, family)) for value in arguments]

@@ -1,4 +1,4 @@
-"""Memory of the referee that the oracle can map: where outputs are copied to before they are compared."""
+"""Memory of the referee that the oracle can map: outputs are copied here and compared."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class HostArena:
         ctypes.memset(self.address, 0, min(size_bytes, self.size_bytes))
 
     def close(self) -> None:
-        """Close; the memory is unmapped with the last view of it (a traceback may still hold one)."""
+        """Close; its memory is unmapped with the last view (a traceback may still hold one)."""
         os.close(self.fd)
 
 

@@ -54,7 +54,8 @@ def _library() -> ctypes.CDLL:
     tried = []
     for path in _candidates():
         try:
-            # NVRTC opens its builtins by name alone; they lie beside it, where the loader does not look.
+            # NVRTC opens its builtins by name alone; they lie beside it, where the loader does not
+            # look.
             for builtins in sorted(path.parent.glob("libnvrtc-builtins.so.*")):
                 ctypes.CDLL(str(builtins), mode=ctypes.RTLD_GLOBAL)
             return ctypes.CDLL(str(path))

@@ -1,4 +1,7 @@
-"""The oracle: a trusted process that makes inputs and expected outputs, and compares. It never loads a solution."""
+"""The oracle: a trusted process that makes inputs and expected outputs, and compares.
+
+It never loads a solution.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +80,7 @@ class Oracle:
         return wire.Done(), ()
 
     def agrees(self) -> Agrees:
-        """How tensors are compared here: by torch on a CPU, by one kernel where there is a device for it."""
+        """How tensors are compared: by torch on a CPU, by one kernel on a device that has it."""
         return agrees if self._device is None else self._device.look.agrees
 
     def prepare(self, order: questions.Prepare, _: tuple[int, ...]) -> Answer:
@@ -213,7 +216,10 @@ class Oracle:
 
 
 def strided(arena: mmap.mmap, leaf: wire.Leaf) -> torch.Tensor:
-    """The tensor that ``leaf`` describes, at its offset in the arena (the referee has checked the bounds)."""
+    """The tensor that ``leaf`` describes, at its offset in the arena.
+
+    The referee has checked the bounds.
+    """
     kind = dtype(leaf.dtype)
     if 0 in leaf.shape:
         return torch.empty(leaf.shape, dtype=kind)

@@ -1,4 +1,7 @@
-"""What the referee asks the oracle, and what it answers. The oracle is trusted: it never loads a solution."""
+"""What the referee asks the oracle, and what it answers.
+
+The oracle is trusted: it never loads a solution.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,10 @@ from pytest_kernelbench.judge.wire import Attach, Done, Leaf, Message, Span
 
 
 class Prepare(Message, frozen=True):
-    """Load a problem at one size; answered by ``Prepared`` (with the state's memory) or ``Refused``."""
+    """Load a problem at one size; answered by ``Prepared`` or ``Refused``.
+
+    The state's memory comes with ``Prepared``.
+    """
 
     path: str
     size: str
@@ -22,7 +28,10 @@ class Prepare(Message, frozen=True):
 
 
 class Prepared(Message, frozen=True):
-    """What runners need to know of a problem, and what the referee needs to plan. One descriptor: the state."""
+    """What runners need to know of a problem, and what the referee needs to plan.
+
+    One descriptor: the state.
+    """
 
     overrides: dict[str, int | float | str | bool | list[int]]
     pickled_init: bytes
@@ -48,10 +57,10 @@ class Prepared(Message, frozen=True):
     """About how many operators one forward of the reference runs."""
     native: bool
     hidden: str
-    """Which step of the reference its own inputs cannot show, so that the other families must; or empty."""
+    """Which step of the reference its inputs cannot show, so that other families must; or empty."""
     notes: tuple[str, ...]
     flops: float
-    """Of one forward: matrix products, convolutions and attention, as torch's own counter has them."""
+    """Of one forward: matrix products, convolutions and attention, by torch's own counter."""
     l2_bytes: int
     """The device's last cache (0 on a CPU)."""
     free_bytes: int
@@ -67,7 +76,10 @@ class Refused(Message, frozen=True):
 
 
 class Draw(Message, frozen=True):
-    """Make the inputs of a round from a secret seed; answered by ``Drawn`` (CPU: with their memory)."""
+    """Make the inputs of a round from a secret seed; answered by ``Drawn``.
+
+    On the CPU their memory comes with it.
+    """
 
     number: int
     seed: int
@@ -83,7 +95,10 @@ class Drawn(Message, frozen=True):
 
 
 class Compare(Message, frozen=True):
-    """Compare outputs that lie in the referee's memory (one descriptor: the arena) with the expected ones."""
+    """Compare outputs that lie in the referee's memory with the expected ones.
+
+    One descriptor: the arena.
+    """
 
     number: int
     leaves: tuple[Leaf, ...]
@@ -101,7 +116,10 @@ class Compared(Message, frozen=True):
 
 
 class Share(Message, frozen=True):
-    """Make device memory for handing over tensors to runner ``slot``; answered by ``Shared`` (one descriptor)."""
+    """Make device memory for handing over tensors to runner ``slot``.
+
+    Answered by ``Shared`` (one descriptor).
+    """
 
     slot: int
     size_bytes: int
@@ -124,7 +142,10 @@ class Fill(Message, frozen=True):
 
 
 class Same(Message, frozen=True):
-    """Bytes of input ``tensor`` after a forward lie in the arena: are they as drawn? Answered by ``Compared``."""
+    """Bytes of input ``tensor`` after a forward lie in the arena: are they as drawn?
+
+    Answered by ``Compared``.
+    """
 
     slot: int
     number: int
@@ -134,7 +155,7 @@ class Same(Message, frozen=True):
 
 
 class Varied(Message, frozen=True):
-    """Round ``number`` has the inputs that the keyed generator makes of draws ``bases`` under ``key``."""
+    """Round ``number`` has the inputs generated from draws ``bases`` under ``key``."""
 
     number: int
     bases: tuple[int, ...]
@@ -142,7 +163,7 @@ class Varied(Message, frozen=True):
 
 
 class Expect(Message, frozen=True):
-    """Compute the expected outputs of round ``number`` and hold them for ``Check``; answered by ``Done``."""
+    """Hold the expected outputs of round ``number`` for ``Check``; answered by ``Done``."""
 
     number: int
     leaves: tuple[Leaf, ...]
@@ -152,7 +173,10 @@ class Expect(Message, frozen=True):
 
 
 class Check(Message, frozen=True):
-    """Bytes ``[offset, offset + size)`` of output ``leaf`` lie in the arena; answered by ``Done``."""
+    """Bytes of output ``leaf`` lie in the arena; answered by ``Done``.
+
+    They are ``[offset, offset + size)`` of it.
+    """
 
     slot: int
     leaf: int
@@ -172,7 +196,10 @@ class Concluded(Message, frozen=True):
 
 
 class MeasureRates(Message, frozen=True):
-    """Measure the device's memory bandwidth and matrix rates (about a second); answered by ``Rates``."""
+    """Measure the device's memory bandwidth and matrix rates; answered by ``Rates``.
+
+    It takes about a second.
+    """
 
 
 class Rates(Message, frozen=True):

@@ -38,7 +38,7 @@ class Track(Protocol):
         """``(baseline_us, contender_us)`` per call."""
 
     def null(self) -> tuple[float, float]:
-        """Microseconds per call of the protocol around nothing, as the baseline and as the solution runs it."""
+        """Microseconds per call of the protocol around nothing, as either side runs it."""
 
     def evidence(self) -> float | None:
         """Median of device events around the solution's forward, where there are such."""
@@ -55,7 +55,7 @@ class Track(Protocol):
 
 
 class TooShort(Exception):  # noqa: N818 - an outcome, no error
-    """The time cannot be told from the protocol's own cost; the sentence says of whom and by how much."""
+    """The time cannot be told from the protocol's own cost: says of whom, by how much."""
 
 
 def race(
@@ -63,7 +63,8 @@ def race(
 ) -> Measurement:
     """Time both sides in turns (ABBA) until every threshold is decided or the budget is spent.
 
-    Raises ``TooShort`` where there is nothing to tell from the protocol's noise. Where device events speak of another time than the outside clock, all is measured once more and marked.
+    Raises ``TooShort`` where there is nothing to tell from the protocol's noise. Where device
+    events speak of another time than the outside clock, all is measured once more and marked.
     """
     track.against(baseline)
     _warm_up(track)

@@ -1,4 +1,7 @@
-"""The referee: judges one pair after another. It holds the clock and the verdict, and loads neither side's code."""
+"""The referee: judges one pair after another.
+
+It holds the clock and the verdict, and loads neither side's code.
+"""
 
 from __future__ import annotations
 
@@ -80,12 +83,16 @@ class Referee:
     def warm_up(self) -> None:
         """Start the fork server, so that it imports torch while something else is done."""
         if self._server is None:
-            # Not on a CPU: the interpreter wants to be chosen before triton's own library is imported.
+            # Not on a CPU: the interpreter wants to be chosen before triton's own library is
+            # imported.
             triton = self.device.is_gpu and find_spec("triton") is not None
             self._server = ForkServer(PRELOAD + (_TRITON if triton else ()))
 
     def judge(self, pair: Pair, extension: Extension) -> Verdict:
-        """The verdict on one pair. Raises ``MachineError`` where the machine failed, never for the solution."""
+        """The verdict on one pair.
+
+        Raises ``MachineError`` where the machine failed, never for the solution.
+        """
         start = time.monotonic()
         progress = Progress()
         status, reasons, detail = Status.RIGHT, (), ""
@@ -192,7 +199,7 @@ class Referee:
             twin.close()
 
     def _floor(self, bench: Bench) -> Floor | None:
-        """What no kernel can beat on this device; None on a CPU, whose caches hold whole problems."""
+        """What no kernel can beat on this device; None on a CPU: its caches hold whole problems."""
         if not self.device.is_gpu:
             return None
         if self._roof is None:

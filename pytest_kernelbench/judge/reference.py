@@ -1,4 +1,7 @@
-"""The problem's own program at one size: inputs from seeds, expected outputs in its dtype and in float64."""
+"""The problem's own program at one size.
+
+Inputs from seeds, expected outputs in its dtype and in float64.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +100,7 @@ class Reference:
         return not all(torch.equal(a, b) for a, b in zip(before, copies, strict=True))
 
     def forward_us(self, arguments: list[Any], rng: int | None) -> float:
-        """About how long one forward takes, by a few calls and the wall clock: for planning only."""
+        """About how long one forward takes, by the wall clock of a few calls: to plan with."""
         times = []
         for _ in range(3):
             self._synchronize()

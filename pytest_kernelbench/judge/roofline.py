@@ -1,4 +1,4 @@
-"""The device's roof, measured once by the oracle and kept; and the work of a problem, for its floor."""
+"""The device's roof, measured once by the oracle and kept; a problem's work, for its floor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from pytest_kernelbench.judge.device import Device
 
 _SURELY_READ = 4
-"""A correct kernel may leave parts of an input unread (the zero half of a triangle, what a stride passes over)."""
+"""A correct kernel may leave parts of an input unread.
+
+The zero half of a triangle, or what a stride passes over.
+"""
 
 
 def roof_of(bench: Bench, device: Device, cache_dir: Path) -> Roof:
@@ -39,7 +42,7 @@ def roof_of(bench: Bench, device: Device, cache_dir: Path) -> Roof:
 
 
 def work_of(prepared: questions.Prepared, dtype: str) -> Work:
-    """What one call must move at the very least, and the arithmetic of the reference's operators."""
+    """The least that a call must move, and the arithmetic of the reference's operators."""
     read = sum(span.size_bytes for span in prepared.inputs) // _SURELY_READ
     written = sum(span.size_bytes for span in prepared.outputs)
     return Work(read_bytes=read, written_bytes=written, flops={dtype: prepared.flops})

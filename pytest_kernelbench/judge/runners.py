@@ -1,4 +1,7 @@
-"""The referee's handle on a runner: every answer is a message of the wire, or the solution is rejected."""
+"""The referee's handle on a runner.
+
+Every answer is a message of the wire, or the solution is rejected.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +67,7 @@ class Runner:
         return self.judged(answer, kind, doing)
 
     def judged(self, answer: wire.Message, kind: type[Answer], doing: str = "") -> Answer:
-        """``answer`` if it is of ``kind``; a failure it tells of, or an answer out of turn, ends the pair."""
+        """``answer`` if it is of ``kind``; a failure, or an answer out of turn, ends the pair."""
         if isinstance(answer, wire.Failed):
             self._failed(answer, doing)
         if not isinstance(answer, kind):
@@ -122,7 +125,7 @@ class Runner:
         return max(0, len(self.child.processes()) - 2)
 
     def expect_few_processes(self) -> None:
-        """Reject a crowd of processes: the limit that the kernel has for that does not bind root."""
+        """Reject a crowd of processes: the kernel's own limit on them does not bind root."""
         count = self.leftovers()
         if count > MOST_PROCESSES:
             reason = f"started {count} processes that still live; no more than {MOST_PROCESSES} may"

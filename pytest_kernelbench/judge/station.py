@@ -52,7 +52,10 @@ class Station:
         self.runner = runner
         self.slot = slot
         self.refusals = -1
-        """How often in a row a batch was not queued in time. It starts below 0: first calls load and compile."""
+        """How often in a row a batch was not queued in time.
+
+        It starts below 0: first calls load and compile.
+        """
         self._number = 0
         self._queued = False
         self._answer: wire.Message | None = None
@@ -70,7 +73,7 @@ class Station:
             os.close(fd)
 
     def load(self, draws: tuple[int, ...], modes: tuple[str, ...]) -> None:
-        """Hand over base inputs: draw ``draws[v]`` is variant v (of inputs that are picked by row)."""
+        """Hand over base inputs: ``draws[v]`` is variant v (of inputs that are picked by row)."""
         prepared = self.bench.prepared
         self.runner.ask(wire.Base(prepared.pickled_layout, prepared.inputs, modes), wire.Done)
         for tensor, (span, mode) in enumerate(zip(prepared.inputs, modes, strict=True)):
@@ -82,8 +85,11 @@ class Station:
 
     @property
     def queues(self) -> bool:
-        """Whether the gate waits until all calls are queued. A forward that waits for the device never gets there:
-        after a few attempts its clock starts at once, and what the host does is part of its time."""
+        """Whether the gate waits until all calls are queued.
+
+        A forward that waits for the device never gets there: after a few attempts its clock starts
+        at once, and what the host does is part of its time.
+        """
         return self.refusals < _ATTEMPTS
 
     def run(
@@ -95,7 +101,9 @@ class Station:
         inputs_too: bool = False,
         wait: bool = True,
     ) -> Batch:
-        """One batch under the referee's clock; with ``wait``, given the key when all calls are queued.
+        """One batch under the referee's clock.
+
+        With ``wait``, it is given the key when all calls are queued.
 
         Raises ``Rejected`` for what a contender does wrong in it.
         """

@@ -13,9 +13,12 @@ _SAMPLE = 4096
 
 
 def mode_of(tensor: torch.Tensor) -> str:
-    """``scale``: each element by a random factor; ``symmetric``: the same factor for (i, j) and (j, i);
-    ``pick``: row by row from several draws, where elements are no free real numbers (integers, masks, labels stored
-    as floats, rows that sum to one)."""
+    """How the keyed generator may vary a tensor: ``scale``, ``symmetric`` or ``pick``.
+
+    ``scale``: each element by a random factor; ``symmetric``: the same factor for (i, j) and (j,
+    i); ``pick``: row by row from several draws, where elements are no free real numbers (integers,
+    masks, labels stored as floats, rows that sum to one).
+    """
     if not tensor.is_floating_point() or tensor.numel() == 0:
         return PICK
     sample = tensor.flatten()[:_SAMPLE]

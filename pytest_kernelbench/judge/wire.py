@@ -1,7 +1,10 @@
-"""Every message between referee, oracle and runners (baseline and contender): fixed schemas of plain values.
+"""Every message between referee, oracle and runners: fixed schemas of plain values.
 
-What comes from a contender is one of ``FromRunner``, decoded by type, bounded in size, and never unpickled.
-``bytes`` fields called ``pickled`` travel only *towards* a contender: they are made by the oracle.
+A runner is the baseline or the contender.
+
+What comes from a contender is one of ``FromRunner``, decoded by type, bounded in size, and never
+unpickled. ``bytes`` fields called ``pickled`` travel only *towards* a contender: they are made by
+the oracle.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ class Message(msgspec.Struct, frozen=True, tag=True, array_like=True):
     """Base of all messages."""
 
 
-# --- tensors as numbers ---------------------------------------------------------------------------------------
+# --- tensors as numbers ---------------------------------------------------------------------------
 
 
 class Span(Message, frozen=True):
@@ -45,11 +48,11 @@ class Named(Message, frozen=True):
     shape: tuple[int, ...]
 
 
-# --- referee to runner ----------------------------------------------------------------------------------------
+# --- referee to runner ----------------------------------------------------------------------------
 
 
 class Construct(Message, frozen=True):
-    """Import ``source`` and construct ``entry`` under ``seed``; answered by ``Ready`` or ``Failed``."""
+    """Import ``source``, construct ``entry`` under ``seed``; answer: ``Ready`` or ``Failed``."""
 
     source: str
     entry: str
@@ -67,11 +70,14 @@ class Construct(Message, frozen=True):
     trusted: bool
     """Whether ``source`` is the problem's own file: then failures speak of the problem."""
     prepare: str = ""
-    """``module:function`` that turns the model into what is called (baselines: ``torch:compile``)."""
+    """``module:function`` that wraps the model for calling (baselines: ``torch:compile``)."""
 
 
 class Adopt(Message, frozen=True):
-    """Compare the model's state with the reference's (one descriptor follows); copy by name where it differs."""
+    """Compare the model's state with the reference's; copy by name where it differs.
+
+    One descriptor follows.
+    """
 
     names: tuple[str, ...]
     spans: tuple[Span, ...]
@@ -99,7 +105,8 @@ class Outline(Message, frozen=True):
 class Profile(Message, frozen=True):
     """Call ``forward`` under a profiler, untimed; answered by ``Profiled``.
 
-    On the CPU the inputs come as for ``Call``; on a device the runner makes them of its base inputs.
+    On the CPU the inputs come as for ``Call``; on a device the runner makes them of its base
+    inputs.
     """
 
     pickled_layout: bytes = b""
@@ -108,7 +115,7 @@ class Profile(Message, frozen=True):
     rng: int | None = None
 
 
-# --- runner to referee ----------------------------------------------------------------------------------------
+# --- runner to referee ----------------------------------------------------------------------------
 
 
 class Ready(Message, frozen=True):
@@ -139,7 +146,10 @@ class Done(Message, frozen=True):
 
 
 class Failed(Message, frozen=True):
-    """The runner's code raised. ``text`` is the traceback of the file's own frames, cut to 16 KiB."""
+    """The runner's code raised.
+
+    ``text`` is the traceback of the file's own frames, cut to 16 KiB.
+    """
 
     stage: str
     """``import``, ``entry``, ``construct``, ``forward`` or ``output``."""
@@ -153,7 +163,10 @@ class Failed(Message, frozen=True):
 
 
 class Batched(Message, frozen=True):
-    """A batch is over: the outputs' forms, and device events around each forward (microseconds) if asked for."""
+    """A batch is over: the outputs' forms, and device events if asked for.
+
+    Events are around each forward, in microseconds.
+    """
 
     structure: str
     leaves: tuple[Leaf, ...]
@@ -176,14 +189,20 @@ class Ran(Message, frozen=True):
 
 
 class Profiled(Message, frozen=True):
-    """Where one forward's time went, as the runner's own profiler tells it: evidence for a flag, never for a score."""
+    """Where one forward's time went, as the runner's own profiler tells it.
+
+    Evidence for a flag, never for a score.
+    """
 
     rows: tuple[Ran, ...]
     wall_us: float
     outside_us: float
-    """Time of the calling thread in none of the host's rows, and not waiting for operators of other threads."""
+    """Time of the calling thread in none of the host's rows.
+
+    Nor is it spent waiting for operators of other threads.
+    """
     own_code: tuple[str, ...]
-    """Compiled code in the process that neither torch nor Python nor an installed package brought."""
+    """Compiled code that neither torch nor Python nor an installed package brought."""
     converts: bool
     """Tensors were handed to NumPy or taken from it."""
     start_us: float
@@ -196,11 +215,11 @@ FromRunner = Ready | Adopted | Returned | Done | Failed | Batched | Profiled
 """All that a contender can say."""
 
 
-# --- referee to runner: the device ----------------------------------------------------------------------------
+# --- referee to runner: the device ----------------------------------------------------------------
 
 
 class Attach(Message, frozen=True):
-    """Map the control block (descriptor 1) and load the protocol's kernels; answered by ``Done``."""
+    """Map the control block (descriptor 1), load the protocol's kernels; answered by ``Done``."""
 
     cubin: bytes
     control_bytes: int
@@ -214,7 +233,10 @@ class Arena(Message, frozen=True):
 
 
 class Base(Message, frozen=True):
-    """Make room for base inputs; ``modes`` say how the keyed generator varies each. Answered by ``Done``."""
+    """Make room for base inputs; ``modes`` say how the keyed generator varies each.
+
+    Answered by ``Done``.
+    """
 
     pickled_layout: bytes
     spans: tuple[Span, ...]
@@ -222,7 +244,10 @@ class Base(Message, frozen=True):
 
 
 class Piece(Message, frozen=True):
-    """Bytes ``[offset, offset + size)`` of base input ``tensor`` lie in the arena now; answered by ``Done``."""
+    """Bytes of base input ``tensor`` lie in the arena now; answered by ``Done``.
+
+    They are ``[offset, offset + size)`` of it.
+    """
 
     tensor: int
     variant: int
@@ -248,7 +273,10 @@ class Batch(Message, frozen=True):
 
 
 class Reveal(Message, frozen=True):
-    """Copy bytes of one kept output (``call`` -1: of an input of the last call) into the arena; answered by ``Done``."""
+    """Copy bytes of one kept output into the arena; answered by ``Done``.
+
+    With ``call`` -1: of an input of the last call.
+    """
 
     call: int
     leaf: int

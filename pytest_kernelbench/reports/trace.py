@@ -1,8 +1,8 @@
 """flashinfer-bench's Trace: a line of JSON for each solution on a workload.
 
-A problem's level, number and name are the definition, the inputs of the problem's file the workload.
-What its schema has no word for is left out: pairs that were not judged, and those that were found
-right but not timed.
+A problem's level, number and name are the definition, the inputs of the problem's file the
+workload. What its schema has no word for is left out: pairs that were not judged, and those that
+were found right but not timed.
 """
 
 from __future__ import annotations

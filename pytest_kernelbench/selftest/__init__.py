@@ -1,1 +1,1 @@
-"""The judge judged: a corpus of cheats and honest kernels, the verdict each must get, and ``kb selftest``."""
+"""The judge judged: cheats and honest kernels, the verdict each must get, ``kb selftest``."""

@@ -1,8 +1,8 @@
 """How a verdict meets an expectation.
 
 A cheat is handled if the verdict is the one due, if it is rejected for whatever reason, or, where
-that is said to do, if it is accepted and its speedup is not shown (lower end of the interval) to
-be more than it may be: the attack was made pointless. An honest kernel must get exactly what is due.
+that is said to do, if it is accepted and its speedup is not shown (lower end of the interval) to be
+more than it may be: the attack was made pointless. An honest kernel must get exactly what is due.
 """
 
 from __future__ import annotations

@@ -61,7 +61,10 @@ def write_stamp(cache_dir: Path, device_uuid: str, counted: Tally) -> None:
 
 
 def stamp(cache_dir: Path, device_uuid: str) -> str | None:
-    """``selftest 2026-11-29 (version 0.1.0): rejected 80 of 80 cheats, ...``; None if there was none."""
+    """The last selftest in a line; None if there was none.
+
+    ``selftest 2026-11-29 (version 0.1.0): rejected 80 of 80 cheats, ...``
+    """
     made = _read(cache_dir / STAMP_FILE).get(device_uuid)
     if not isinstance(made, dict) or set(made) != {"said", "version", "date"}:
         return None

@@ -1,1 +1,4 @@
-"""What runs inside a runner (baseline or contender). Imports nothing of the package but the wire and its channel."""
+"""What runs inside a runner (baseline or contender).
+
+Imports nothing of the package but the wire and its channel.
+"""

@@ -1,4 +1,4 @@
-"""The timed batch on a device: K hash-chained calls enqueued behind a gate that the referee opens."""
+"""The timed batch on a device: K hash-chained calls behind a gate that the referee opens."""
 
 from __future__ import annotations
 
@@ -200,7 +200,8 @@ class DeviceRunner:
             if not is_dense(leaf.shape, leaf.strides):
                 block = _contiguous(tensor)
             elif leaf.pointer in seen:
-                # The same buffer every time: its copy is part of the solution's time, and the next call may overwrite it.
+                # The same buffer every time: its copy is part of the solution's time, and the next
+                # call may overwrite it.
                 block = _clone(tensor)
             seen.add(_pointer(block))
             size = block.numel() * block.element_size()

@@ -8,5 +8,8 @@ import torch
 
 
 def max_autotune(model: torch.nn.Module) -> Any:
-    """``torch.compile`` that tries more kernels, without CUDA graphs (they would return one buffer for every call)."""
+    """``torch.compile`` that tries more kernels, without CUDA graphs.
+
+    They would return one buffer for every call.
+    """
     return torch.compile(model, mode="max-autotune-no-cudagraphs")

@@ -1,6 +1,7 @@
-"""The CUDA driver through ctypes: modules, launches, shared device memory. Used beside torch, in its context.
+"""The CUDA driver through ctypes: modules, launches, shared device memory.
 
-Not torch's own ways, since a solution may have replaced them; not Triton, since each of its launches costs more.
+Used beside torch, in its context. Not torch's own ways, since a solution may have replaced them;
+not Triton, since each of its launches costs more.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ _LIMIT_PERSISTING_L2 = 6
 
 
 class DriverError(RuntimeError):
-    """A call of the driver failed. Worded as torch words it, so that it is recognised as a device error."""
+    """A call of the driver failed.
+
+    Worded as torch words it, so that it is recognised as a device error.
+    """
 
 
 def check(result: int) -> None:
@@ -123,7 +127,10 @@ def forget_persisting_l2() -> None:
 
 
 class SharedMemory:
-    """Device memory that two processes map, by a descriptor (which passes namespaces, unlike IPC handles)."""
+    """Device memory that two processes map, by a descriptor.
+
+    A descriptor passes namespaces, unlike IPC handles.
+    """
 
     def __init__(self, handle: ctypes.c_uint64, size_bytes: int, device: int) -> None:
         self._handle = handle

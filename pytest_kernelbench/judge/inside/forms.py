@@ -1,7 +1,8 @@
-"""Outputs as forms: the structure as a string, each tensor as numbers. Never calls a method of an output.
+"""Outputs as forms: the structure as a string, each tensor as numbers.
 
-A solution may return an object that answers every question with a lie, so all facts are read through functions of
-``torch.Tensor`` itself, taken before the solution was imported.
+Never calls a method of an output. A solution may return an object that answers every question with
+a lie, so all facts are read through functions of ``torch.Tensor`` itself, taken before the solution
+was imported.
 """
 
 from __future__ import annotations
@@ -38,7 +39,10 @@ class Slot:
 
 
 def flatten(value: Any) -> tuple[str, list[torch.Tensor]]:
-    """``(structure, tensors)``: ``"(T,{'a':T})"`` and the tensors in that order. Numbers become tensors."""
+    """``(structure, tensors)``: ``"(T,{'a':T})"`` and the tensors in that order.
+
+    Numbers become tensors.
+    """
     tensors: list[torch.Tensor] = []
     return _describe(value, tensors), tensors
 

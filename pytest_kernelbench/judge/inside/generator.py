@@ -1,4 +1,7 @@
-"""Inputs of a call from base inputs and the key on the device; digests of outputs. Shared by runner and oracle."""
+"""Inputs of a call from base inputs and the key on the device; digests of outputs.
+
+Shared by runner and oracle.
+"""
 
 from __future__ import annotations
 
@@ -93,7 +96,10 @@ def generate(
 def add_to_digest(
     protocol: Protocol, address: int, size_bytes: int, offset: int, leaf: int, state: int
 ) -> None:
-    """Add bytes to the sums in ``state``; ``offset`` (a multiple of 16) is their place in leaf ``leaf``."""
+    """Add bytes to the sums in ``state``.
+
+    ``offset`` (a multiple of 16) is their place in leaf ``leaf``.
+    """
     chunks = -(-size_bytes // 16)
     protocol.digest(
         blocks_for(chunks), _THREADS, address, size_bytes, offset // 16, leaf, 0, 0, state, 0
@@ -109,7 +115,7 @@ def finish_digest(
     state: int,
     control: int,
 ) -> None:
-    """Add the last leaf and close the call: its digest goes to the referee, the next key follows."""
+    """Add the last leaf and close the call: its digest to the referee, the next key follows."""
     chunks = -(-size_bytes // 16)
     protocol.digest(
         blocks_for(chunks), _THREADS, address, size_bytes, 0, leaf, 1, call, state, control

@@ -39,7 +39,7 @@ class Stop(Exception):  # noqa: N818 - carries a message, is no error of ours
 
 
 def failure(stage: str, error: BaseException, source: str) -> Failed:
-    """Describe an exception by the frames of the file itself (the judge's own frames help nobody)."""
+    """Describe an exception by the file's own frames (the judge's help nobody)."""
     folder = os.path.dirname(source)
     stack = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in stack if frame.filename.startswith(folder)]
@@ -81,7 +81,10 @@ def pin_precision(*, tf32: bool) -> None:
 
 
 def import_file(source: str) -> ModuleType:
-    """Import the file under one fixed name, from its own folder, with its source at hand for tracebacks."""
+    """Import the file under one fixed name, from its own folder.
+
+    Its source is at hand for tracebacks.
+    """
     sys.path.insert(0, os.path.dirname(source))
     spec = importlib.util.spec_from_file_location(MODULE_NAME, source)
     if spec is None or spec.loader is None:

@@ -1,4 +1,7 @@
-"""A runner: constructs one model and calls it as the referee says. The contender and the baseline are both this."""
+"""A runner: constructs one model and calls it as the referee says.
+
+The contender and the baseline are both this.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +103,7 @@ class Runner:
         }
 
     def adopt(self, order: wire.Adopt, fds: tuple[int, ...]) -> wire.Adopted:
-        """Where names and shapes match the reference's state and values differ, copy the reference's."""
+        """Copy the reference's state where names and shapes match and values differ."""
         sheet = Sheet(fds[0], order.size_bytes)
         os.close(fds[0])
         theirs = dict(zip(order.names, sheet.tensors(order.spans), strict=True))
@@ -119,7 +122,10 @@ class Runner:
         return wire.Adopted(tuple(copied), unmatched)
 
     def outline(self, order: wire.Outline, _: tuple[int, ...]) -> wire.Done:
-        """Prepare the memory that null calls return: written once, so that reading it costs what reading costs."""
+        """Prepare the memory that null calls return.
+
+        Written once, so that reading it costs what reading costs.
+        """
         assert self.order is not None
         if self.order.device != "cpu":
             self._on_device().outline(order)
@@ -155,7 +161,7 @@ class Runner:
         return profile.on_host(lambda: self.forward(arguments, order.rng))
 
     def forward(self, arguments: list[Any], rng: int | None) -> tuple[str, list[torch.Tensor]]:
-        """``model(*arguments)`` without gradients; raises ``Stop`` with the file's own traceback."""
+        """``model(*arguments)`` without gradients; raises ``Stop`` with the file's traceback."""
         assert self.order is not None
         loading.pin_precision(tf32=self.order.tf32)
         if rng is not None:
