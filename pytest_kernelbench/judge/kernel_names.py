@@ -1,8 +1,8 @@
 """Names of kernels and operators: which are a library's, and how to print them short.
 
-A demangled kernel looks like ``void at::native::vectorized_elementwise_kernel<4, Add<float>>(int, Add<float>)``.
-What counts is the function itself, ``at::native::vectorized_elementwise_kernel``: types of torch also stand between the
-brackets of a solution's own kernels.
+A demangled kernel looks like ``void at::native::vectorized_elementwise_kernel<4, Add>(int, Add)``.
+What counts is the function itself, ``at::native::vectorized_elementwise_kernel``: between the
+brackets of a solution's own kernels stand types of torch, too.
 """
 
 from __future__ import annotations
@@ -10,9 +10,12 @@ from __future__ import annotations
 import re
 
 _LIBRARY_OPERATORS = frozenset(
-    "aten prim prims torch quantized sparse mkl mkldnn onednn mkldnn_prepacked xnnpack fbgemm inductor profiler "
-    "c10d _c10d_functional c10d_functional symm_mem nccl autograd cudnn static_runtime rngprims debugprims "
-    "torchvision torchaudio torchao higher_order".split()
+    {
+        "aten", "prim", "prims", "torch", "quantized", "sparse", "inductor", "profiler", "autograd",
+        "rngprims", "debugprims", "static_runtime", "higher_order", "mkl", "mkldnn", "onednn",
+        "mkldnn_prepacked", "xnnpack", "fbgemm", "cudnn", "nccl", "c10d", "_c10d_functional",
+        "c10d_functional", "symm_mem", "torchvision", "torchaudio", "torchao",
+    }
 )  # fmt: skip
 
 _LIBRARY_FUNCTION = re.compile(
@@ -33,7 +36,10 @@ _LIBRARY_FUNCTION = re.compile(
     re.VERBOSE,
 )
 _GENERATED_CUTLASS = re.compile(r"cutlass::Kernel2?<\s*cutlass_\d\d+_")
-_PARAMETERS = re.compile(r"\b(cublas\w*Params|cublasGemv\w+|cudnn\w*(Struct|Params)|cusparse::|cufft\w*)\b")
+_PARAMETERS = re.compile(
+    r"\b(cublas\w*Params|cublasGemv\w+|cudnn\w*(Struct|Params)|cusparse::|cufft\w*)\b"
+)
+_RETURNED = re.compile(r"^(void|std::enable_if<.*?>::type) ")
 _COPY = re.compile(r"Mem(cpy|set)\b")
 _INDUCTOR = re.compile(
     r"triton_(poi|red|per|tem|for|mix|spl|split_scan|cooperative\w*)_fused|triton_(mm|bmm|flex_)"
@@ -41,9 +47,12 @@ _INDUCTOR = re.compile(
 _TEMPLATES = re.compile(r"(cub|thrust)::")
 _IDENTIFIER = re.compile(r"(?<![:\w])[A-Za-z_]\w*(?:::\w+)*")
 _STANDARD = frozenset(
-    "cub thrust cuda std at c10 detail const volatile unsigned signed int long short char bool float double void "
-    "__half __nv_bfloat16 true false nullptr enum struct class instance anonymous namespace size_t int64_t uint32_t "
-    "uint64_t int32_t uint8_t int8_t operator lambda".split()
+    {
+        "cub", "thrust", "cuda", "std", "at", "c10", "detail", "anonymous", "namespace", "enum",
+        "struct", "class", "instance", "operator", "lambda", "const", "volatile", "unsigned",
+        "signed", "int", "long", "short", "char", "bool", "float", "double", "void", "true",
+        "false", "nullptr", "size_t", "int8_t", "uint8_t", "int32_t", "uint32_t", "int64_t", "uint64_t",
+    }
 )  # fmt: skip
 _VERSION = re.compile(r"(CUB|THRUST)_\d\w*|__\w+")
 _ANONYMOUS, _IN_BRACES = "(anonymous namespace)", "{anonymous}"
@@ -51,16 +60,16 @@ _LIMIT = 60
 
 
 def is_library_operator(name: str) -> bool:
-    """Whether an operator (``aten::mm``) belongs to torch; what torch.compile made counts so, no name does not."""
+    """Whether an operator (``aten::mm``) belongs to torch, as all that torch.compile makes does."""
     namespace, found, _ = name.partition("::")
-    return name == "torch.compile" or bool(found) and namespace in _LIBRARY_OPERATORS
+    return name == "torch.compile" or (bool(found) and namespace in _LIBRARY_OPERATORS)
 
 
 def is_library_kernel(name: str, *, compiled: bool) -> bool:
     """Whether a kernel that no operator launched has a name that only libraries give.
 
-    Kernels named as Inductor names them are torch.compile's only where something ``compiled`` ran: people also submit
-    what it generated.
+    Kernels named as Inductor names them are torch.compile's only where something ``compiled`` ran:
+    people also submit what it generated.
     """
     if _COPY.match(name):
         return True
@@ -75,8 +84,8 @@ def is_library_kernel(name: str, *, compiled: bool) -> bool:
 
 
 def function_of(name: str) -> str:
-    """``at::native::foo`` of ``void at::native::foo<int>(int)``: without what it returns, its types, its arguments."""
-    name = name.strip().removeprefix("void ").replace(_ANONYMOUS, _IN_BRACES)
+    """``at::native::foo`` of ``void at::native::foo<int>(int)``."""
+    name = _RETURNED.sub("", name.strip()).replace(_ANONYMOUS, _IN_BRACES)
     return re.split(r"[<(]", name, maxsplit=1)[0].strip()
 
 
@@ -87,6 +96,6 @@ def shortened(name: str) -> str:
 
 
 def _foreign_types(name: str) -> bool:
-    """Whether a template of CUB or Thrust is made for a type that neither they nor the language bring."""
+    """Whether a template of CUB or Thrust is made for a type that neither they nor C++ bring."""
     roots = {found.group().partition("::")[0] for found in _IDENTIFIER.finditer(name)}
     return any(root not in _STANDARD and not _VERSION.fullmatch(root) for root in roots)

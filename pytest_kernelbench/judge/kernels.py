@@ -1,18 +1,21 @@
 """Which kernels really ran, and whether any of them is the solution's own.
 
-**On a device** every kernel has a time. It is a library's if an operator of torch launched it, if it has a name that
-only libraries have (cuBLAS called through ctypes), if torch.compile made it, or if the reference runs it too; else it
-is the solution's own. A solution whose own kernels take less than ``OWN_SHARE`` of the device's time is not a kernel.
+**On a device** every kernel has a time. It is a library's if an operator of torch launched it, if
+it has a name that only libraries have (cuBLAS called through ctypes), if torch.compile made it, or
+if the reference runs it too; else it is the solution's own. A solution whose own kernels take less
+than ``OWN_SHARE`` of the device's time is not a kernel.
 
-**On a CPU** a kernel is compiled code, and time alone cannot tell it from Python: at small sizes most of a forward is
-neither in an operator nor in a kernel, for the reference as for a solution. So first comes what does not depend on
-time: where no compiled code of the solution's is in the process and Triton's interpreter ran none of its kernels,
-all that ran was torch, NumPy and Python, however long that took. Where there is such code, its time is that of
-calls into it, of its operators and of its Triton kernels; against it stands the time in torch's operators. What is
-called through ctypes shows as time in neither. All of that counts for the solution if no other call into its code was
-seen; if one was, only what exceeds twice that of the reference does (and none where NumPy took part). The doubt so goes
-to the solution: at sizes where calling takes longer than computing, a decoy is not told from a kernel on a CPU. Nor
-is it under Triton's interpreter, whose times mean nothing.
+**On a CPU** a kernel is compiled code, and time alone cannot tell it from Python: at small sizes
+most of a forward is neither in an operator nor in a kernel, for the reference as for a solution.
+So first comes what does not depend on time: where no compiled code of the solution's is in the
+process and Triton's interpreter ran none of its kernels, all that ran was torch, NumPy and
+Python, however long that took. Where there is such code, its time is that of calls into it, of
+its operators and of its Triton kernels; against it stands the time in torch's operators. What is
+called through ctypes shows as time in neither: all of that counts for the solution if no other
+call into its code was seen; if one was, only what exceeds twice that of the reference (and none
+where NumPy took part). The doubt so goes to the solution: at sizes where calling takes longer
+than computing, a decoy is not told from a kernel on a CPU, and nor is it under Triton's
+interpreter, whose times mean nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from typing import TYPE_CHECKING
 from pytest_kernelbench.judge import kernel_names as names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from pytest_kernelbench.judge.wire import Profiled, Ran
 
@@ -33,6 +36,7 @@ OWN_SHARE = 0.02
 """Below this share of the time, a kernel is a decoy."""
 _SHOWN = 8
 _TOLD = 3
+_LEAST_TOLD = 0.005
 _MIXED_SHARE = 0.05
 _GAP_SLACK_US = 100.0
 _OTHER = "other"
@@ -44,7 +48,7 @@ class Finding:
     """What ran."""
 
     shares: dict[str, float]
-    """Share of the time by kernel (device) or operator (CPU), the largest first, the rest as ``other``."""
+    """Share of the time by kernel or operator, the largest first, the rest as ``other``."""
     own: float | None = None
     """The share of the solution's own; None where it is not known."""
     accusation: str = ""
@@ -77,19 +81,15 @@ def find(profiled: Profiled, baseline: Profiled, *, on_device: bool) -> Finding:
 def _on_device(profiled: Profiled, baseline: Profiled) -> Finding:
     theirs = {row.name for row in baseline.rows if row.kind == "kernel"}
     if not theirs:
-        return Finding({}, note="kernels not known: the profiler saw none of the reference's either")
+        return Finding(
+            {}, note="kernels not known: the profiler saw none of the reference's either"
+        )
     compiled = any(row.kind == "compiled" for row in profiled.rows)
     parts = [
         _Part(
             names.shortened(row.name),
             _sane(row.time_us),
-            own=None
-            if not row.name
-            else not (
-                row.name in theirs
-                or names.is_library_operator(row.within)
-                or names.is_library_kernel(row.name, compiled=compiled)
-            ),
+            _owned(row, theirs, compiled=compiled),
         )
         for row in profiled.rows
         if row.kind == "kernel"
@@ -97,6 +97,16 @@ def _on_device(profiled: Profiled, baseline: Profiled) -> Finding:
     if not parts:
         return Finding({}, note="kernels not known: the profiler saw none")
     return _weighed(parts, "device time")
+
+
+def _owned(row: Ran, theirs: set[str], *, compiled: bool) -> bool | None:
+    if not row.name:
+        return None
+    return not (
+        row.name in theirs
+        or names.is_library_operator(row.within)
+        or names.is_library_kernel(row.name, compiled=compiled)
+    )
 
 
 def _on_host(profiled: Profiled, baseline: Profiled) -> Finding:
@@ -108,7 +118,7 @@ def _on_host(profiled: Profiled, baseline: Profiled) -> Finding:
     if not code and not interpreted:
         parts.append(_Part(OUTSIDE, gap_us, own=False))
         shares = _shares(parts)
-        text = f"no compiled code of its own ran: {_told(parts)}"
+        text = f"no compiled code of its own ran: {_told(parts, own=False)}"
         return Finding(shares, 0.0, text)
     untraced_us = gap_us
     if traced:
@@ -127,29 +137,29 @@ def _host_part(row: Ran) -> _Part:
 
 def _weighed(parts: list[_Part], unit: str) -> Finding:
     own_us = sum(part.time_us for part in parts if part.own)
-    library_us = sum(part.time_us for part in parts if part.own is False)
-    total_us = own_us + library_us
+    total_us = own_us + sum(part.time_us for part in parts if part.own is False)
     if not total_us:
         return Finding({}, note="kernels not known: none took any time")
-    shares = _shares(parts)
-    share = own_us / total_us
-    theirs = _told([part for part in parts if part.own is False])
-    ours = _told([part for part in parts if part.own])
+    shares, share = _shares(parts), own_us / total_us
+    theirs = _told(parts, own=False)
+    ours = _told(parts, own=True)
     if share < OWN_SHARE:
-        decoy = f"; its own took {share:.1%} of the {unit}: {ours}" if own_us else ""
+        decoy = f"; its own took {100 * share:.2g} % of the {unit}: {ours}" if own_us else ""
         return Finding(shares, share, f"only library kernels ran: {theirs}{decoy}")
     note = ""
     if 1 - share >= _MIXED_SHARE:
-        note = f"{1 - share:.0%} of {unit} in library kernels: {theirs}; own: {ours}"
+        note = f"{_percent(1 - share)} of {unit} in library kernels: {theirs}; own: {ours}"
     return Finding(shares, share, note=note)
 
 
-def _by_name(parts: Iterable[_Part]) -> dict[str, float]:
-    """Shares of the parts' sum, the largest first."""
+def _by_name(parts: Iterable[_Part], *, own: bool | None = None) -> dict[str, float]:
+    """Shares of the time of all ``parts``, the largest first; ``own`` keeps one kind."""
     times: dict[str, float] = defaultdict(float)
+    total_us = 0.0
     for part in parts:
-        times[part.name or _OTHER] += part.time_us
-    total_us = sum(times.values())
+        total_us += part.time_us
+        if own is None or part.own is own:
+            times[part.name or _OTHER] += part.time_us
     ordered = sorted(times.items(), key=lambda item: (-item[1], item[0]))
     return {name: time_us / total_us for name, time_us in ordered if time_us > 0}
 
@@ -164,15 +174,17 @@ def _shares(parts: Iterable[_Part]) -> dict[str, float]:
     return rounded | ({_OTHER: round(other, 4)} if len(shares) > len(kept) or other > 0 else {})
 
 
-def _told(parts: Iterable[_Part]) -> str:
-    """``aten::mm 97 %, aten::add 3 %``."""
-    return _in_words(_by_name(parts))
-
-
-def _in_words(shares: Mapping[str, float]) -> str:
-    told = [f"{name} {share:.0%}" for name, share in list(shares.items())[:_TOLD]]
+def _told(parts: Iterable[_Part], *, own: bool) -> str:
+    """``aten::mm 97 %, aten::add 3 %``: the largest few of one kind."""
+    shares = _by_name(parts, own=own)
+    large = [name for name, share in shares.items() if share >= _LEAST_TOLD][:_TOLD]
+    told = [f"{name} {_percent(shares[name])}" for name in large] or list(shares)[:1]
     left = len(shares) - len(told)
     return (", ".join(told) + (f" and {left} more" if left else "")) or "nothing"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def _sane(time_us: float) -> float:

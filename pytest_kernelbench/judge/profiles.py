@@ -1,4 +1,4 @@
-"""The two profiles of a pair: the reference's, taken once a problem, and the solution's. Neither can fail a pair."""
+"""A pair's two profiles: the reference's, once a problem, and the solution's. Neither fails it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def kernels_that_ran(trial: HostTrial | DeviceTrial, bench: Bench, contender: Runner) -> Finding:
-    """What the solution runs, beside what the reference runs. What went wrong is in the finding's note."""
+    """What the solution runs, beside what the reference runs; a note tells what went wrong."""
     profiled = _taken(trial, reference=False)
     if bench.profiled is None:
         contender.child.stop()

@@ -1,4 +1,4 @@
-"""Which compiled code of a process is a solution's own: mapped, and brought by no installed package."""
+"""Which compiled code of a process is a solution's own: that which no installed package brought."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import torch
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_MAPS = "/proc/self/maps"
+_MAPS = Path("/proc/self/maps")
 _PATH_FIELD = 5
 _LEAST_FIELDS = 6
 _SYSTEM = ("/usr/", "/lib/", "/lib64/", "/opt/", "/nix/", "/snap/")
@@ -21,7 +21,7 @@ _COMPILERS = ("llvmlite", "tilelang", "tvm", "taichi")
 
 
 def own_code() -> tuple[str, ...]:
-    """Files of compiled code that are the solution's, and packages that compile its Python in memory."""
+    """Files of compiled code of the solution's, and packages that compile its Python in memory."""
     ours = _library_folders()
     inductor = os.environ.get("TORCHINDUCTOR_CACHE_DIR", "")
     found: set[str] = set()
@@ -45,7 +45,7 @@ def module_of(function: Any) -> str:
     """The root of the module that a compiled function says it belongs to, or empty."""
     module = getattr(function, "__module__", None)
     if type(module) is not str:
-        # A method of a compiled class says it through the class, a plain function through its module.
+        # A method of a compiled class says it through the class.
         owner = getattr(function, "__self__", None)
         module = getattr(type(owner), "__module__", None)
     return module.partition(".")[0] if type(module) is str else ""
@@ -54,7 +54,7 @@ def module_of(function: Any) -> str:
 def _executable_files() -> Iterator[str]:
     """Files mapped to be executed, each once."""
     seen: set[str] = set()
-    with open(_MAPS, encoding="utf-8", errors="replace") as maps:
+    with _MAPS.open(encoding="utf-8", errors="replace") as maps:
         for line in maps:
             fields = line.rstrip("\n").split(None, _PATH_FIELD)
             if len(fields) < _LEAST_FIELDS or "x" not in fields[1]:
@@ -68,7 +68,7 @@ def _executable_files() -> Iterator[str]:
 def _library_folders() -> tuple[str, ...]:
     """Where Python, its packages and the system's libraries lie; paths as the kernel tells them."""
     site = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
-    beside_torch = os.path.dirname(os.path.dirname(torch.__file__))
+    beside_torch = str(Path(torch.__file__).parents[1])
     folders = {*site, beside_torch, sys.prefix, sys.base_prefix, sys.exec_prefix}
     real = {os.path.realpath(folder) for folder in folders}
     return (*_SYSTEM, *(folder.rstrip(os.sep) + os.sep for folder in folders | real))
