@@ -69,7 +69,7 @@ def load_library(name: str, library: Path, kind: str) -> Any:
     if kind == "operators":
         import torch
 
-        torch.ops.load_library(str(library))  # type: ignore[no-untyped-call]
+        torch.ops.load_library(str(library))
         return str(library)
     loader = importlib.machinery.ExtensionFileLoader(name, str(library))
     spec = importlib.util.spec_from_file_location(name, library, loader=loader)

@@ -78,7 +78,8 @@ class LocalEngine:
         devices = declared_devices(pair.solution.path)
         if devices and kind not in devices:
             wanted = " or ".join(devices)
-            return f"is made for {wanted} (its DEVICES); this session judges on {self.device.name} ({kind})"
+            here = f"{self.device.name} ({kind})"
+            return f"is made for {wanted} (its DEVICES); this session judges on {here}"
         if kind == "cpu" and not devices and needs_cuda(pair.solution.path):
             return f"needs a CUDA device; this session judges on {self.device.name} (cpu)"
         return ""

@@ -1,9 +1,12 @@
 """Expected outputs of one round, and the rule by which a solution's agree with them.
 
 On inputs as the problem draws them: the tolerance the user chose (``comparison``), or what float64
-allows. On the other input families float64 alone: ``|got - ref64| <= r |ref64| + 8 max |ref -
-ref64|``, with the reference in float64 and ``r`` a few roundings of the dtype; a kernel may be as
-wrong as the reference itself is, and no more, so lower precision inside shows.
+allows. On the other input families float64 alone, with the reference in float64 and ``r`` a few
+roundings of the dtype:
+
+    ``|got - ref64| <= r |ref64| + 8 max |ref - ref64|``
+
+A kernel may be as wrong as the reference itself is, and no more, so lower precision inside shows.
 """
 
 from __future__ import annotations
@@ -50,7 +53,7 @@ _OWN_ERRORS = 8.0
 class Expected:
     """What the reference answers to the inputs that ``draw`` makes (the same at each call)."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - a round and how it is judged
         self,
         reference: Reference,
         draw: Callable[[], list[Any]],
@@ -143,12 +146,15 @@ def insensitive(
             )
     if all(same(a, b) for a, b in zip(outputs, others, strict=True)):
         return (
-            "the output hardly depends on the inputs: two draws of inputs agree within the tolerance, "
-            "so a constant would pass. Scale the inputs, or change a constant"
+            "the output hardly depends on the inputs: two draws of inputs agree within the "
+            "tolerance, so a constant would pass. Scale the inputs, or change a constant"
         )
     floats = [tensor for tensor in outputs if tensor.is_floating_point() and tensor.numel() > 1]
     if floats and all(same(torch.full_like(t, _mean(t)), t) for t in floats):
-        return "a constant agrees with the reference within the tolerance: no kernel can be judged by it"
+        return (
+            "a constant agrees with the reference within the tolerance: "
+            "no kernel can be judged by it"
+        )
     return ""
 
 
@@ -160,13 +166,13 @@ def _table(expected: torch.Tensor, got: torch.Tensor, difference: Difference) ->
     """A few elements around the first that differs, got beside expected."""
     if difference.first_index is None:
         return ""
-    *outer, last = difference.first_index if difference.first_index[:] else (0,)
+    *outer, last = difference.first_index or (0,)
     if expected.dim() == 0:
         return f"got      {got.item():.7g}\nexpected {expected.item():.7g}"
     start = max(0, last - 1)
-    window = slice(start, start + 6)
-    ours = got[(*outer, window)].tolist()
-    theirs = expected[(*outer, window)].tolist()
+    window: tuple[int | slice, ...] = (*outer, slice(start, start + 6))
+    ours = got[window].tolist()
+    theirs = expected[window].tolist()
     place = ", ".join(map(str, [*outer, f"{start}:{start + len(ours)}"]))
     return (
         f"elements [{place}]\n"

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 Fault = tuple[Status, str]
 
 ITEM_BYTES = {
-    "bool": 1, "uint8": 1, "int8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "int64": 8, "uint64": 8,
-    "float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "complex32": 4, "complex64": 8, "complex128": 16,
-    "float8_e4m3fn": 1, "float8_e5m2": 1,
+    "bool": 1, "uint8": 1, "int8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4,
+    "int64": 8, "uint64": 8, "float8_e4m3fn": 1, "float8_e5m2": 1, "float16": 2, "bfloat16": 2,
+    "float32": 4, "float64": 8, "complex32": 4, "complex64": 8, "complex128": 16,
 }  # fmt: skip
 
 
@@ -28,10 +28,8 @@ def form_fault(
 ) -> Fault | None:
     """The first way in which a result differs from the reference's in form, or None."""
     if structure != expected or len(leaves) != len(outputs):
-        return (
-            Status.WRONG_STRUCTURE,
-            f"returned {structure[:200]}, where the reference returns {expected[:200]} (T is a tensor)",
-        )
+        text = f"returned {structure[:200]}, where the reference returns {expected[:200]}"
+        return Status.WRONG_STRUCTURE, f"{text} (T is a tensor)"
     for index, (leaf, span) in enumerate(zip(leaves, outputs, strict=True)):
         where = "the output" if len(outputs) == 1 else f"output {index}"
         if fault := _leaf_fault(leaf, span, where, device):
@@ -53,7 +51,8 @@ def _leaf_fault(leaf: Leaf, span: Span, where: str, device: str) -> Fault | None
         text = f"{where} has dtype {leaf.dtype[:40]}, where the reference's has {span.dtype}"
         return Status.WRONG_DTYPE, text
     if len(leaf.strides) != len(leaf.shape) or overlaps(leaf.shape, leaf.strides):
-        text = f"elements of {where} share memory (shape {list(leaf.shape)}, strides {list(leaf.strides)})"
+        layout = f"shape {list(leaf.shape)}, strides {list(leaf.strides)}"
+        text = f"elements of {where} share memory ({layout})"
         return Status.WRONG_STRUCTURE, text
     return None
 

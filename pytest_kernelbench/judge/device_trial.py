@@ -197,8 +197,8 @@ class DeviceTrial:
             raise Rejected(Status(found.status), where + found.reason, found.detail, found.notes)
         if concluded.digest != batch.digests[call]:
             text = (
-                "work escaped: the output was not complete when it was due (its digest then differs "
-                "from that of the bytes revealed later)"
+                "work escaped: the output was not complete when it was due (its digest then "
+                "differs from that of the bytes revealed later)"
             )
             raise Rejected(Status.UNSTABLE, text)
 

@@ -53,7 +53,7 @@ def _plain(name: str) -> str:
     return SAME.get(name, name)
 
 
-class OperatorLog(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch's is untyped
+class OperatorLog(TorchDispatchMode):
     """While it is active, notes the name of each operator that runs, and its FLOPs.
 
     Counts as torch's ``FlopCounterMode`` does, which takes several times as long: a recurrent
@@ -61,7 +61,7 @@ class OperatorLog(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch's
     """
 
     def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()  # type: ignore[no-untyped-call] # torch's is untyped
         self._runs: Counter[OpOverload] = Counter()
         self.flops = 0
 

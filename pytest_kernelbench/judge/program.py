@@ -162,9 +162,9 @@ def seed_everything(seed: int) -> None:
 
 
 def map_tensors(  # any structure goes in, the same structure comes out
-    value: Any,  # noqa: ANN401
+    value: Any,
     change: Callable[[torch.Tensor], torch.Tensor],
-) -> Any:  # noqa: ANN401
+) -> Any:
     """``value`` with each tensor in its nested lists, tuples and dicts replaced by ``change``."""
     import torch
 

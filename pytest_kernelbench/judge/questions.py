@@ -142,9 +142,9 @@ class Fill(Message, frozen=True):
 
 
 class Same(Message, frozen=True):
-    """Bytes of input ``tensor`` after a forward lie in the arena: are they as drawn?
+    """Find out whether input ``tensor`` is as drawn; answered by ``Compared``.
 
-    Answered by ``Compared``.
+    Its bytes after a forward lie in the arena.
     """
 
     slot: int

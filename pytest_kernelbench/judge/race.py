@@ -106,7 +106,7 @@ def _run(track: Track, settings: Settings) -> tuple[Stopping, Look, int]:
     return stopping, look, spoiled
 
 
-def _measurement(
+def _measurement(  # noqa: PLR0913, PLR0917 - all that was found out
     track: Track,
     stopping: Stopping,
     look: Look,

@@ -17,7 +17,7 @@ _MOST_BYTES = 4 << 30
 def _best_s(work: Callable[[], object]) -> float:
     """The shortest of several trials, by device events."""
     work()
-    times = []
+    times: list[float] = []
     for _ in range(_TRIALS):
         start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         start.record()
@@ -37,7 +37,7 @@ def bandwidth(device: str) -> float:
     return max(
         2 * size / _best_s(lambda: target.copy_(source)),
         size / _best_s(lambda: target.fill_(1.0)),
-        size / _best_s(lambda: source.amax()),
+        size / _best_s(source.amax),
     )
 
 

@@ -6,14 +6,14 @@ It holds the clock and the verdict, and loads neither side's code.
 from __future__ import annotations
 
 import time
-from importlib.util import find_spec
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.errors import ProblemError, Restless
 from pytest_kernelbench.judge.bench import Bench
-from pytest_kernelbench.judge.families import PLAIN
 from pytest_kernelbench.judge.device_trial import DeviceTrial
+from pytest_kernelbench.judge.families import PLAIN
 from pytest_kernelbench.judge.host_trial import HostTrial
 from pytest_kernelbench.judge.kernels import Finding
 from pytest_kernelbench.judge.profiles import kernels_that_ran
@@ -95,7 +95,8 @@ class Referee:
         """
         start = time.monotonic()
         progress = Progress()
-        status, reasons, detail = Status.RIGHT, (), ""
+        status, detail = Status.RIGHT, ""
+        reasons: tuple[str, ...] = ()
         try:
             self._judge(pair, extension, progress)
             measured = progress.measurements

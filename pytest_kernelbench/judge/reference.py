@@ -118,7 +118,8 @@ class Reference:
 
     def launches(self, arguments: list[Any], rng: int | None) -> int:
         """How many operators one forward runs."""
-        with _Counter() as counter:
+        counter = _Counter()
+        with counter:
             self.forward(arguments, rng)
         return counter.count
 
@@ -137,7 +138,7 @@ class Reference:
 
 class _Counter(TorchDispatchMode):
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call] # torch's is untyped
         self.count = 0
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

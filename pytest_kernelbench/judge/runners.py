@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import time
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from pytest_kernelbench.errors import MachineError, ProblemError
 from pytest_kernelbench.judge import wire
@@ -74,7 +74,7 @@ class Runner:
             self._reject(Status.CRASHED, f"answered {type(answer).__name__} out of turn")
         return answer
 
-    def died(self, doing: str = "") -> Any:
+    def died(self, doing: str = "") -> NoReturn:
         """The process is gone: say how."""
         status = self.child.ended(_DEATH_PATIENCE_S)
         tail = self.child.log_tail()
@@ -92,7 +92,7 @@ class Runner:
         code = status >> 8
         self._reject(Status.CRASHED, f"left with exit status {code} {doing}".rstrip(), tail)
 
-    def _failed(self, failed: wire.Failed, doing: str) -> None:
+    def _failed(self, failed: wire.Failed, doing: str) -> NoReturn:
         headline = failed.text.strip().splitlines()[-1] if failed.text.strip() else failed.error
         if failed.out_of_memory:
             self._reject(
@@ -108,7 +108,7 @@ class Runner:
             self._reject(Status.NOT_BUILT, reason, failed.text)
         self._reject(Status.RAISED, f"raised {doing}: {headline}", failed.text)
 
-    def _reject(self, status: Status, reason: str, detail: str = "") -> Any:
+    def _reject(self, status: Status, reason: str, detail: str = "") -> NoReturn:
         reason = " ".join(reason.split())
         if not self.trusted:
             raise Rejected(status, reason[:2000], detail[-16_000:])

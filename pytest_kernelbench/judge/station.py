@@ -6,7 +6,7 @@ import os
 import secrets
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.judge import questions, wire
@@ -178,7 +178,7 @@ class Station:
         self.control.close()
 
 
-def raise_timeout(runner: Runner) -> None:
+def raise_timeout(runner: Runner) -> NoReturn:
     """The device gave no digest in time."""
     if runner.trusted:
         raise MachineError("the baseline's batch did not finish in time")

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 SCALE, SYMMETRIC, PICK = "scale", "symmetric", "pick"
 _FEW = 16
 _SAMPLE = 4096
+_MATRIX_DIMENSIONS = 2
+_ROW_SUM_ERROR = 1e-3
 
 
 def mode_of(tensor: torch.Tensor) -> str:
@@ -24,10 +26,10 @@ def mode_of(tensor: torch.Tensor) -> str:
     sample = tensor.flatten()[:_SAMPLE]
     if sample.numel() > _FEW and sample.unique().numel() <= _FEW:
         return PICK
-    if tensor.dim() >= 2:
+    if tensor.dim() >= _MATRIX_DIMENSIONS:
         if tensor.shape[-1] == tensor.shape[-2] and bool((tensor == tensor.mT).all()):
             return SYMMETRIC
         rows = tensor.reshape(-1, tensor.shape[-1])[:64].double().sum(dim=1)
-        if tensor.shape[-1] > 1 and bool(((rows - 1).abs() < 1e-3).all()):
+        if tensor.shape[-1] > 1 and bool(((rows - 1).abs() < _ROW_SUM_ERROR).all()):
             return PICK
     return SCALE

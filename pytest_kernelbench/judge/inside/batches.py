@@ -132,7 +132,7 @@ class DeviceRunner:
                 driver.synchronize()
         except loading.Stop:
             raise
-        except (Exception, SystemExit) as error:
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - it is told
             raise loading.Stop(
                 loading.failure("forward", error, self.runner.order.source)
             ) from None

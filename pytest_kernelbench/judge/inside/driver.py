@@ -76,7 +76,8 @@ class Kernel:
 
 _GATE = (_u64, _u64, _u64, _u64)
 _GENERATE = (
-    _u64, _u64, _u64, ctypes.c_uint32, ctypes.c_uint32, _u64, _u64, _u64, ctypes.c_uint32, ctypes.c_uint32, _u64,
+    _u64, _u64, _u64, ctypes.c_uint32, ctypes.c_uint32, _u64, _u64, _u64,
+    ctypes.c_uint32, ctypes.c_uint32, _u64,
 )  # fmt: skip
 _FLUSH = (_u64, _u64)
 _COMPARE = (
@@ -135,12 +136,14 @@ class SharedMemory:
     def __init__(self, handle: ctypes.c_uint64, size_bytes: int, device: int) -> None:
         self._handle = handle
         self.size_bytes = size_bytes
+        size, zero, none = ctypes.c_size_t(size_bytes), ctypes.c_size_t(0), _u64(0)
         pointer = _u64()
-        check(_cuda.cuMemAddressReserve(ctypes.byref(pointer), ctypes.c_size_t(size_bytes), ctypes.c_size_t(0), _u64(0), _u64(0)))  # fmt: skip
+        check(_cuda.cuMemAddressReserve(ctypes.byref(pointer), size, zero, none, none))
         self.address = pointer.value
-        check(_cuda.cuMemMap(_u64(self.address), ctypes.c_size_t(size_bytes), ctypes.c_size_t(0), handle, _u64(0)))  # fmt: skip
+        check(_cuda.cuMemMap(_u64(self.address), size, zero, handle, none))
         access = _Access(_Location(_LOCATION_DEVICE, device), _READ_WRITE)
-        check(_cuda.cuMemSetAccess(_u64(self.address), ctypes.c_size_t(size_bytes), ctypes.byref(access), ctypes.c_size_t(1)))  # fmt: skip
+        one = ctypes.c_size_t(1)
+        check(_cuda.cuMemSetAccess(_u64(self.address), size, ctypes.byref(access), one))
 
     @classmethod
     def create(cls, size_bytes: int, device: int = 0) -> SharedMemory:
@@ -152,7 +155,8 @@ class SharedMemory:
         check(_cuda.cuMemGetAllocationGranularity(ctypes.byref(grain), ctypes.byref(properties), 0))
         size_bytes = -(-size_bytes // grain.value) * grain.value
         handle = _u64()
-        check(_cuda.cuMemCreate(ctypes.byref(handle), ctypes.c_size_t(size_bytes), ctypes.byref(properties), _u64(0)))  # fmt: skip
+        size = ctypes.c_size_t(size_bytes)
+        check(_cuda.cuMemCreate(ctypes.byref(handle), size, ctypes.byref(properties), _u64(0)))
         return cls(handle, size_bytes, device)
 
     @classmethod

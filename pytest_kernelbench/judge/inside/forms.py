@@ -22,8 +22,9 @@ _IS_CONJ = torch.Tensor.is_conj
 _IS_NEG = torch.Tensor.is_neg
 _RESOLVE_CONJ = torch.Tensor.resolve_conj
 _RESOLVE_NEG = torch.Tensor.resolve_neg
+# torch's stubs have these as plain attributes; each is a descriptor.
 _DTYPE = torch.Tensor.dtype.__get__  # type: ignore[attr-defined]
-_DEVICE = torch.Tensor.device.__get__  # type: ignore[attr-defined]
+_DEVICE = torch.Tensor.device.__get__
 _LAYOUT = torch.Tensor.layout.__get__  # type: ignore[attr-defined]
 _PARAMETER = torch.nn.Parameter
 _TENSOR = torch.Tensor
@@ -47,7 +48,7 @@ def flatten(value: Any) -> tuple[str, list[torch.Tensor]]:
     return _describe(value, tensors), tensors
 
 
-def _describe(value: Any, tensors: list[torch.Tensor]) -> str:
+def _describe(value: Any, tensors: list[torch.Tensor]) -> str:  # noqa: PLR0911 - one a kind
     kind = type(value)
     if issubclass(kind, _TENSOR):
         tensors.append(value)
@@ -93,7 +94,8 @@ def plain(tensor: torch.Tensor) -> torch.Tensor:
 
 def fill(pickled_layout: bytes, tensors: list[torch.Tensor]) -> list[Any]:
     """The arguments of ``forward``: the layout made by the oracle, with its slots filled."""
-    return [_filled(value, tensors) for value in pickle.loads(pickled_layout)]  # noqa: S301 - made by the oracle
+    layout = pickle.loads(pickled_layout)  # noqa: S301 - made by the oracle
+    return [_filled(value, tensors) for value in layout]
 
 
 def _filled(value: Any, tensors: list[torch.Tensor]) -> Any:

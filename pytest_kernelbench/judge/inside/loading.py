@@ -96,13 +96,16 @@ def import_file(source: str) -> ModuleType:
     return module
 
 
-def construct(order: Construct) -> torch.nn.Module:
-    """Import, seed, construct, move and cast; raises ``Stop`` with the stage that failed."""
+def construct(order: Construct) -> Any:
+    """Import, seed, construct, move and cast; raises ``Stop`` with the stage that failed.
+
+    What the entry makes need be no ``Module``: it is enough that it can be called.
+    """
     try:
         module = import_file(order.source)
         for name, value in order.overrides.items():
             setattr(module, name, value)
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - it is told
         raise Stop(failure("import", error, order.source)) from None
     entry = getattr(module, order.entry, None)
     if not callable(entry):
@@ -111,11 +114,11 @@ def construct(order: Construct) -> torch.nn.Module:
         raise Stop(Failed("entry", "AttributeError", text))
     try:
         return _instance(entry, order)
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - it is told
         raise Stop(failure("construct", error, order.source)) from None
 
 
-def prepared(model: torch.nn.Module, order: Construct) -> Any:
+def prepared(model: Any, order: Construct) -> Any:
     """What is called in the model's place: the model itself unless the order names a function."""
     if not order.prepare:
         return model
@@ -123,7 +126,7 @@ def prepared(model: torch.nn.Module, order: Construct) -> Any:
     return getattr(importlib.import_module(module), function)(model)
 
 
-def _instance(entry: Any, order: Construct) -> torch.nn.Module:
+def _instance(entry: Any, order: Construct) -> Any:
     arguments = pickle.loads(order.pickled_init)  # noqa: S301 - made by the oracle
     if order.construct_on_device:
         seed_everything(order.seed)

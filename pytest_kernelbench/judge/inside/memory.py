@@ -33,7 +33,7 @@ class Sheet:
         self.map = mmap.mmap(
             fd, max(size_bytes, 1), flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_WRITE
         )
-        try:
+        try:  # noqa: SIM105 - the clock runs: no context manager
             self.map.madvise(_POPULATE_READ)
         except OSError:
             pass  # an older kernel: pages fault in on first use, on every side alike

@@ -19,6 +19,7 @@ from pytest_kernelbench.sandbox.channel import Channel, Closed
 
 if TYPE_CHECKING:
     import socket
+    from collections.abc import Callable
 
 _empty = torch.empty
 _manual_seed = torch.manual_seed
@@ -48,7 +49,7 @@ class Runner:
 
     def serve(self) -> None:
         """One answer for each message."""
-        answers = {
+        answers: dict[type, Callable[[Any, tuple[int, ...]], wire.Message]] = {
             wire.Construct: self.construct,
             wire.Adopt: self.adopt,
             wire.Outline: self.outline,
@@ -60,7 +61,7 @@ class Runner:
                 message, fds = self.channel.receive()
             except Closed:
                 return
-            handler = answers.get(type(message)) or getattr(self._on_device(), "handler")(message)
+            handler = answers.get(type(message)) or self._on_device().handler(message)
             try:
                 answer = handler(message, fds)
             except loading.Stop as stop:
@@ -115,9 +116,9 @@ class Runner:
             with _no_grad():
                 for name, value in fitting.items():
                     mine = ours[name]
-                    value = value.to(mine.device, mine.dtype)
-                    if not torch.equal(mine, value):
-                        mine.copy_(value)
+                    there = value.to(mine.device, mine.dtype)
+                    if not torch.equal(mine, there):
+                        mine.copy_(there)
                         copied.append(name)
         return wire.Adopted(tuple(copied), unmatched)
 
@@ -171,5 +172,5 @@ class Runner:
                 result = self.called(*arguments)
             structure, tensors = forms.flatten(result)
             return structure, [forms.plain(tensor) for tensor in tensors]
-        except (Exception, SystemExit) as error:
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - it is told
             raise loading.Stop(loading.failure("forward", error, self.order.source)) from None
