@@ -74,7 +74,7 @@ def _run(tool: str, arguments: list[str], config: dict[str, Any]) -> tuple[int, 
     if quick is not None:
         status, said = _call([*command, *quick, *arguments, *rest])
         if status == 0:
-            return status, said, "lean"
+            return status, said, "lean, precompiled" if "-include" in quick else "lean"
         _note("lean", said)
     how = "plain" if quick is None else "plain, after the lean headers did not do"
     return *_call([*command, *arguments, *rest]), how
