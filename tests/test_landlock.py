@@ -69,7 +69,10 @@ def folders(tmp_path: Path) -> tuple[Path, Path, Path]:
         ("os.listdir('{closed}')", "PermissionError"),
         ("os.rename('{closed}/file', '{writable}/stolen')", "PermissionError"),
         ("os.link('{closed}/file', '{writable}/stolen')", "OSError"),  # EXDEV
-        ("(os.symlink('{closed}/file', '{writable}/way'), open('{writable}/way'))", "PermissionError"),
+        (
+            "(os.symlink('{closed}/file', '{writable}/way'), open('{writable}/way'))",
+            "PermissionError",
+        ),
         ("os.execv('{closed}/file', ['x'])", "PermissionError"),
     ],
 )
@@ -81,7 +84,9 @@ def test_files(folders: tuple[Path, Path, Path], action: str, outcome: str) -> N
     assert inside(code, [readable], [writable]) == outcome
 
 
-def test_the_process_that_started_it_cannot_be_looked_into(folders: tuple[Path, Path, Path]) -> None:
+def test_the_process_that_started_it_cannot_be_looked_into(
+    folders: tuple[Path, Path, Path],
+) -> None:
     readable, writable, _ = folders
     action = "open(f'/proc/{os.getppid()}/mem', 'rb')"
     assert inside(action, [readable, Path("/proc")], [writable]) == "PermissionError"

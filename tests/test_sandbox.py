@@ -1,4 +1,4 @@
-"""The walls are really up: each is tried from inside. What this machine cannot raise is skipped, by name."""
+"""The walls are really up: each is tried from inside; what is missing here is skipped."""
 
 from __future__ import annotations
 
@@ -72,7 +72,9 @@ def need(child: Child, wall: str) -> None:
 
 
 def refused(said: str) -> bool:
-    return said.startswith(("PermissionError", "ProcessLookupError", "OSError", "ConnectionRefused"))
+    return said.startswith(
+        ("PermissionError", "ProcessLookupError", "OSError", "ConnectionRefused")
+    )
 
 
 def test_every_wall_is_up_or_missing_with_a_reason(inmate: Child) -> None:
@@ -99,7 +101,9 @@ def test_home_and_every_cache_are_its_own(inmate: Child, tmp_path: Path) -> None
         assert said.startswith(str(tmp_path)), name
 
 
-@pytest.mark.parametrize("path", ["problems/level1/019_relu.py", "tests/test_sandbox.py", "README.md"])
+@pytest.mark.parametrize(
+    "path", ["problems/level1/019_relu.py", "tests/test_sandbox.py", "README.md"]
+)
 def test_files_of_the_project_cannot_be_read(inmate: Child, path: str) -> None:
     need(inmate, FILES)
     assert (ROOT / path).exists()
@@ -114,14 +118,19 @@ def test_files_of_other_children_cannot_be_read(spawn: Spawn) -> None:
     assert refused(tell(second, f"said = open({path!r}).read()"))
 
 
-@pytest.mark.parametrize("path", ["/tmp/planted", "/dev/shm/planted", "~/planted", "~/.bashrc"])
+@pytest.mark.parametrize(
+    "path",
+    ["/tmp/planted", "/dev/shm/planted", "~/planted", "~/.bashrc"],  # noqa: S108 - must be refused
+)
 def test_nothing_can_be_left_where_others_look(inmate: Child, path: str) -> None:
     need(inmate, FILES)
     said = tell(inmate, f"import os; open(os.path.expanduser({path!r}), 'w').write('x')")
     assert refused(said), said
 
 
-@pytest.mark.parametrize("folder", [".", "~/.cache", "~/.triton", "$TMPDIR", "$TORCH_EXTENSIONS_DIR"])
+@pytest.mark.parametrize(
+    "folder", [".", "~/.cache", "~/.triton", "$TMPDIR", "$TORCH_EXTENSIONS_DIR"]
+)
 def test_what_compilers_and_libraries_keep_can_be_written(inmate: Child, folder: str) -> None:
     code = f"""
         import os
@@ -248,7 +257,7 @@ def test_a_daemon_forked_twice_dies_when_the_child_ends_by_itself(inmate: Child)
     assert gone(pids)
 
 
-def test_children_die_with_their_server(spawn: Spawn, tmp_path: Path) -> None:
+def test_children_die_with_their_server(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(INMATES))
         other = ForkServer()
@@ -286,12 +295,13 @@ def test_processes_that_wake_each_other_are_found_out(inmate: Child) -> None:
     assert tell(inmate, code) == "done"
     below(inmate, 6)
     # Freezing them may succeed at times; what may not happen is that some run on unnoticed.
+    noticed = stood_still = False
     try:
         inmate.stop(patience_s=0.5)
-    except Restless as error:
-        assert "do not stand still" in str(error)
-    else:
-        assert all(frozen(pid) for pid in inmate.processes() if pid != inmate.init_pid)
+        stood_still = all(map(frozen, set(inmate.processes()) - {inmate.init_pid}))
+    except Restless:
+        noticed = True
+    assert noticed or stood_still
 
 
 def test_a_trusted_child_is_not_walled_in(spawn: Spawn) -> None:

@@ -12,6 +12,7 @@ import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import torch
 
 from pytest_kernelbench.errors import ProblemError
@@ -26,6 +27,7 @@ from pytest_kernelbench.judge.spans import contiguous_spans, sealed_memory
 from pytest_kernelbench.judge.variation import mode_of
 from pytest_kernelbench.judge.weakness import hidden_step, negligible_term
 from pytest_kernelbench.sandbox.channel import Channel, Closed
+from pytest_kernelbench.settings import DEFAULT_TOLERANCE
 
 if TYPE_CHECKING:
     import socket
@@ -106,13 +108,16 @@ class Oracle:
         self.rng = reference.draws_random(arguments)
         rng = 0 if self.rng else None
         structure, outputs = reference.forward(arguments, rng)
-        if blind := insensitive(reference, outputs, order, rng, self.agrees()):
+        usable = self.usable_families()
+        blind = insensitive(reference, outputs, order, rng, self.agrees())
+        if blind and not (usable and self.seen_closer(outputs, order, rng)):
             return questions.Refused("bad_problem", blind), ()
         tiny = "" if self.rng else negligible_term(reference, map_clone(arguments), order)
         if tiny:
             return questions.Refused("bad_problem", tiny), ()
-        hidden = ""
-        if not reference.program.is_native:  # ours have been audited, and all their families decide
+        hidden = blind
+        # Ours have been audited, and all their families decide.
+        if not blind and not reference.program.is_native:
             hidden = hidden_step(reference, map_clone(arguments), rng, self.agrees(), order)
         output_spans, _ = contiguous_spans(outputs)
         layout, inputs = self.layout(arguments)
@@ -134,16 +139,10 @@ class Oracle:
         init = [
             map_tensors(value, lambda tensor: tensor.cpu()) for value in reference.init_inputs()
         ]
-        usable = (
-            () if self.rng else tuple(f for f in ALL_FAMILIES if f in reference.program.FAMILIES)
-        )
-        notes = (
-            ()
-            if reference.program.init_on == order.device.partition(":")[0]
-            else (
-                "the problem's constructor does not work under a device context: constructed on the CPU",
-            )
-        )
+        notes: tuple[str, ...] = ()
+        if reference.program.init_on != order.device.partition(":")[0]:
+            reason = "the problem's constructor does not work under a device context"
+            notes = (f"{reason}: constructed on the CPU",)
         answer = questions.Prepared(
             overrides=reference.overrides,
             pickled_init=pickle.dumps(init),
@@ -171,6 +170,21 @@ class Oracle:
         )
         return answer, (memory,)
 
+    def usable_families(self) -> tuple[str, ...]:
+        """The input families that the problem bears; none where ``forward`` draws randomly."""
+        declared = self.reference.program.FAMILIES
+        return () if self.rng else tuple(each for each in ALL_FAMILIES if each in declared)
+
+    def seen_closer(
+        self, outputs: list[torch.Tensor], order: questions.Prepare, rng: int | None
+    ) -> bool:
+        """Whether float32's tolerance would tell draws apart: then the other families can judge."""
+        finest = DEFAULT_TOLERANCE["fp32"]
+        finer = msgspec.structs.replace(
+            order, atol=min(order.atol, finest), rtol=min(order.rtol, finest)
+        )
+        return not insensitive(self.reference, outputs, finer, rng, self.agrees())
+
     @staticmethod
     def layout(arguments: list[Any]) -> tuple[bytes, list[torch.Tensor]]:
         """The arguments with slots in place of tensors, pickled; and the tensors, contiguous."""
@@ -193,9 +207,9 @@ class Oracle:
         arguments = self.arguments(order.number)
         usable = True
         if order.family != families.PLAIN:
-            _, outputs = self.reference.forward(map_clone(arguments), None)
+            outputs = self.reference.forward(map_clone(arguments), None)[1]
             usable = finite(outputs)
-        _, tensors = self.layout(arguments)
+        tensors = self.layout(arguments)[1]
         spans, size = contiguous_spans(tensors)
         if self.reference.device.type != "cpu":
             return questions.Drawn(spans, size, usable), ()

@@ -1,7 +1,8 @@
 """Length-prefixed, typed messages over a Unix socket, with descriptors beside them.
 
-The reader names the types it accepts; anything else (a wrong tag, a short frame, a frame over the limit) is a
-``Garbled`` channel. Nothing is unpickled: msgpack decodes to numbers, strings, bytes and the named structs.
+The reader names the types it accepts; anything else (a wrong tag, a short frame, a frame over the
+limit) is a ``Garbled`` channel. Nothing is unpickled: msgpack decodes to numbers, strings, bytes
+and the named structs.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import select
 import socket
 import struct
 import time
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
 
@@ -29,25 +30,26 @@ class ChannelError(Exception):
     """The other side cannot be talked to any more."""
 
 
-class Closed(ChannelError):
+class Closed(ChannelError):  # noqa: N818 - a state, no error of ours  # noqa: N818 - a state of the other side
     """The other side closed its end (usually: its process died)."""
 
 
-class Silent(ChannelError):
+class Silent(ChannelError):  # noqa: N818  # noqa: N818 - likewise
     """Nothing came before the deadline."""
 
 
-class Garbled(ChannelError):
+class Garbled(ChannelError):  # noqa: N818  # noqa: N818 - likewise
     """What came is no message: forged, cut short, or over the limit."""
 
 
 class Channel(Generic[Message]):
     """One end of a socket pair.
 
-    ``accepts`` is the type (a union of tagged structs) of what may come in; ``limit_bytes`` bounds one message.
+    ``accepts`` is the type (a union of tagged structs) of what may come in; ``limit_bytes`` bounds
+    one message.
     """
 
-    def __init__(self, sock: socket.socket, accepts: Any, limit_bytes: int = 16 << 20) -> None:
+    def __init__(self, sock: socket.socket, accepts: object, limit_bytes: int = 16 << 20) -> None:
         self.socket = sock
         self.limit_bytes = limit_bytes
         self._decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(accepts)
@@ -74,12 +76,8 @@ class Channel(Generic[Message]):
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         fds: list[int] = []
         try:
-            (length,) = HEADER.unpack(self._take(HEADER.size, deadline, fds))
-            if length > self.limit_bytes:
-                raise Garbled(
-                    f"a message of {length} bytes is over the limit of {self.limit_bytes}"
-                )
-            return self._decoder.decode(self._take(length, deadline, fds)), tuple(fds)
+            body = self._take(self._length(deadline, fds), deadline, fds)
+            return self._decoder.decode(body), tuple(fds)
         except msgspec.DecodeError as error:
             close_all(fds)
             raise Garbled(f"not a message of this protocol: {error}") from None
@@ -94,6 +92,14 @@ class Channel(Generic[Message]):
     def close(self) -> None:
         """Close this end."""
         self.socket.close()
+
+    def _length(self, deadline: float | None, fds: list[int]) -> int:
+        length: int
+        (length,) = HEADER.unpack(self._take(HEADER.size, deadline, fds))
+        if length > self.limit_bytes:
+            message = f"a message of {length} bytes is over the limit of {self.limit_bytes}"
+            raise Garbled(message)
+        return length
 
     def _take(self, size: int, deadline: float | None, fds: list[int]) -> bytes:
         data = bytearray()

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 from pytest_kernelbench.errors import Restless, SandboxError
 from pytest_kernelbench.sandbox.channel import Channel
@@ -23,6 +23,7 @@ from pytest_kernelbench.sandbox.tree import alive, descendants, frozen, send
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from io import FileIO
 
 _PASSED_ON = (
     "PATH", "LD_LIBRARY_PATH", "LANG", "LC_", "TZ", "OMP_", "MKL_", "KMP_", "OPENBLAS_", "GOMP_",
@@ -43,6 +44,7 @@ _BOOT = (
 )
 
 
+@final
 class ForkServer:
     """A warm process that children are forked from. Use as a context manager, or ``close`` it."""
 
@@ -52,7 +54,7 @@ class ForkServer:
         environment = {
             name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)
         }
-        self._log = tempfile.TemporaryFile()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - ``close`` closes it
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-c", _BOOT, arguments],
             pass_fds=[theirs.fileno()],
@@ -80,17 +82,22 @@ class ForkServer:
             self._log.seek(0)
             said = self._log.read().decode(errors="replace").strip()
             self.close()
-            raise SandboxError(f"the fork server did not start; it said: {said[-2000:] or '(nothing)'}")
+            raise SandboxError(
+                f"the fork server did not start; it said: {said[-2000:] or '(nothing)'}"
+            )
         self._ready = True
 
-    def spawn(self, plan: Plan, accepts: Any, limit_bytes: int = 16 << 20) -> Child:
-        """Fork a child; ``accepts`` is the type of the messages it may send. Raises ``SandboxError``."""
+    def spawn(self, plan: Plan, accepts: object, limit_bytes: int = 16 << 20) -> Child:
+        """Fork a child; ``accepts`` is the type of the messages it may send.
+
+        Raises ``SandboxError``.
+        """
         self._await_ready()
         Path(plan.scratch).mkdir(parents=True, exist_ok=True)
         ours, theirs = socket.socketpair()
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         status_r, status_w = os.pipe()
-        log = tempfile.TemporaryFile(buffering=0)
+        log = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - the child's, which closes it
         try:
             self._channel.send(plan, (theirs.fileno(), status_w, log.fileno()))
             answer, _ = self._channel.receive(_START_TIMEOUT_S)
@@ -125,8 +132,8 @@ class ForkServer:
 def _import_paths() -> tuple[list[str], list[str]]:
     """Where packages are imported from: first what came before site-packages, last our own package.
 
-    Folders that pytest itself put in front of ``sys.path`` are left out: a ``torch.py`` beside a solution
-    must not be taken for torch.
+    Folders that pytest itself put in front of ``sys.path`` are left out: a ``torch.py`` beside a
+    solution must not be taken for torch.
     """
     wanted = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
     site = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
@@ -149,7 +156,7 @@ class Child:
     """A process below the fork server, with everything that it starts."""
 
     def __init__(
-        self, born: Born, pid: int, channel: Channel[Any], status_fd: int, log: Any
+        self, born: Born, pid: int, channel: Channel[Any], status_fd: int, log: FileIO
     ) -> None:
         self.pid = pid
         self.init_pid = born.pid
@@ -164,7 +171,7 @@ class Child:
         """The end of what it printed."""
         end = self._log.seek(0, os.SEEK_END)
         self._log.seek(max(0, end - size_bytes))
-        text: str = self._log.read(size_bytes).decode(errors="replace")
+        text = self._log.read(size_bytes).decode(errors="replace")
         return text.strip()
 
     def save_log(self, path: Path) -> None:
@@ -194,7 +201,10 @@ class Child:
         return [self.init_pid, *descendants(self.init_pid)] if alive(self.init_pid) else []
 
     def stop(self, patience_s: float = 1.0) -> None:
-        """Freeze it and all its descendants (SIGSTOP). Raises ``Restless`` if some keep waking each other."""
+        """Freeze it and all its descendants (SIGSTOP).
+
+        Raises ``Restless`` if some keep waking each other.
+        """
         deadline = time.monotonic() + patience_s
         quiet = 0
         while quiet < _QUIET_LOOKS:

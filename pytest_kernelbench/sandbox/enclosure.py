@@ -1,7 +1,9 @@
-"""Walls around a process that was started in the ordinary way: it goes on inside them, in a child of itself.
+"""Walls around a process that was started in the ordinary way.
 
-Builds run a solution's module body. The process that started the build waits for, and may kill, the one outside;
-whatever was started inside ends when the one inside does.
+It goes on inside them, in a child of itself.
+
+Builds run a solution's module body. The process that started the build waits for, and may kill, the
+one outside; whatever was started inside ends when the one inside does.
 """
 
 from __future__ import annotations
@@ -19,9 +21,10 @@ if TYPE_CHECKING:
 
 
 def enclose(readable: Iterable[Path], writable: Iterable[Path]) -> walls.Walls:
-    """Return in a child process inside the walls; the caller itself waits and ends as that child does.
+    """Return in a child process inside the walls; the caller waits and ends as that child does.
 
-    To be called early, while there is one thread. What the kernel refuses is named in the result's ``missing``.
+    To be called early, while there is one thread. What the kernel refuses is named in the result's
+    ``missing``.
     """
     raised = walls.Walls()
     kernel.die_with_parent(signal.SIGKILL)
@@ -43,7 +46,7 @@ def enclose(readable: Iterable[Path], writable: Iterable[Path]) -> walls.Walls:
 
 
 def _wait_for(child: int) -> None:
-    """Reap whatever is orphaned until ``child`` ends; end the rest, then this process in the same way."""
+    """Reap whatever is orphaned until ``child`` ends; end the rest, then this process alike."""
     while True:
         pid, status = os.waitpid(-1, 0)
         if pid == child:

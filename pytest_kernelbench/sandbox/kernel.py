@@ -1,4 +1,7 @@
-"""The system calls that Python has no name for. Each raises ``OSError`` with the kernel's own reason."""
+"""The system calls that Python has no name for.
+
+Each raises ``OSError`` with the kernel's own reason.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +85,8 @@ _MOST_AT_ONCE = 1 << 30
 def read_memory(pid: int, address: int, into: int, size: int) -> None:
     """Copy ``size`` bytes at ``address`` of process ``pid`` to our address ``into``.
 
-    Raises ``OSError``: EFAULT where the other side has no readable memory, EPERM where the kernel forbids it.
+    Raises ``OSError``: EFAULT where the other side has no readable memory, EPERM where the kernel
+    forbids it.
     """
     done = 0
     while done < size:
@@ -90,7 +94,12 @@ def read_memory(pid: int, address: int, into: int, size: int) -> None:
         local = _Span(into + done, length)
         remote = _Span(address + done, length)
         got = _libc.process_vm_readv(
-            pid, ctypes.byref(local), ctypes.c_ulong(1), ctypes.byref(remote), ctypes.c_ulong(1), ctypes.c_ulong(0)
+            pid,
+            ctypes.byref(local),
+            ctypes.c_ulong(1),
+            ctypes.byref(remote),
+            ctypes.c_ulong(1),
+            ctypes.c_ulong(0),
         )
         if _check(got) == 0:
             raise OSError(14, "no readable memory at that address")

@@ -1,6 +1,9 @@
-"""Landlock: an unprivileged process gives up files, sockets, signals and its view of other processes.
+"""Landlock: an unprivileged process gives up what it does not need.
 
-Numbers and meanings are those of the kernel's user-space API (include/uapi/linux/landlock.h, ABI 1 to 7).
+Files, sockets, signals and its view of other processes.
+
+Numbers and meanings are those of the kernel's user-space API (include/uapi/linux/landlock.h, ABI 1
+to 7).
 """
 
 from __future__ import annotations
@@ -20,6 +23,10 @@ _BIND_TCP, _CONNECT_TCP = 1 << 0, 1 << 1
 _SCOPE_ABSTRACT_SOCKETS, _SCOPE_SIGNALS = 1 << 0, 1 << 1
 _RULE_PATH_BENEATH = 1
 _ASK_VERSION = 1
+# The ABI from which on the kernel knows each.
+_WITH_REFER, _WITH_TRUNCATE, _WITH_TCP, _WITH_IOCTL, _WITH_SCOPES = 2, 3, 4, 5, 6
+_ABI_REFER, _ABI_TRUNCATE, _ABI_TCP, _ABI_IOCTL_DEV, _ABI_SCOPES = 2, 3, 4, 5, 6
+"""The version that brought each."""
 
 
 class _Ruleset(ctypes.Structure):
@@ -46,28 +53,33 @@ def abi() -> int:
 
 def _handled(version: int) -> tuple[int, int, int]:
     files = (1 << 13) - 1
-    if version >= 2:
+    if version >= _ABI_REFER:
         files |= _REFER
-    if version >= 3:
+    if version >= _ABI_TRUNCATE:
         files |= _TRUNCATE
-    if version >= 5:
+    if version >= _ABI_IOCTL_DEV:
         files |= _IOCTL_DEV
-    net = _BIND_TCP | _CONNECT_TCP if version >= 4 else 0
-    scoped = _SCOPE_ABSTRACT_SOCKETS | _SCOPE_SIGNALS if version >= 6 else 0
+    net = _BIND_TCP | _CONNECT_TCP if version >= _ABI_TCP else 0
+    scoped = _SCOPE_ABSTRACT_SOCKETS | _SCOPE_SIGNALS if version >= _ABI_SCOPES else 0
     return files, net, scoped
 
 
 def restrict(readable: Iterable[Path], writable: Iterable[Path]) -> None:
-    """Leave this process (for ever) with ``readable`` to read and execute and ``writable`` to do all with.
+    """Close to this process, for ever, all files but these.
 
-    Processes outside its domain can no longer be traced or, from ABI 6 on, signalled; TCP is closed from ABI 4 on.
-    Paths that do not exist are passed over. Needs ``no_new_privs``; raises ``OSError`` without Landlock.
+    ``readable`` may be read and executed, to ``writable`` everything may be done.
+
+    Processes outside its domain can no longer be traced or, from ABI 6 on, signalled; TCP is closed
+    from ABI 4 on. Paths that do not exist are passed over. Needs ``no_new_privs``; raises
+    ``OSError`` without Landlock.
     """
     version = abi()
     files, net, scoped = _handled(version)
     attributes = _Ruleset(files, net, scoped)
     # Older kernels know a shorter structure and refuse unknown trailing fields that are not zero.
-    size = ctypes.sizeof(_Ruleset) if version >= 6 else 16 if version >= 4 else 8
+    size = ctypes.sizeof(_Ruleset)
+    if version < _ABI_SCOPES:
+        size = 16 if version >= _ABI_TCP else 8
     ruleset = kernel.landlock_call(
         0, ctypes.byref(attributes), ctypes.c_size_t(size), ctypes.c_uint32(0)
     )

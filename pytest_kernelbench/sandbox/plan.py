@@ -14,9 +14,15 @@ class Plan(msgspec.Struct, frozen=True):
     readable: tuple[str, ...] = ()
     """Files and folders it may read beside the interpreter, its packages and the system's."""
     untrusted: bool = True
-    """Whether the walls are raised. A trusted child (the oracle) only gets a process group of its own."""
+    """Whether the walls are raised.
+
+    A trusted child (the oracle) only gets a process group of its own.
+    """
     gpu: bool = False
-    """Whether it sees the device; without, ``CUDA_VISIBLE_DEVICES`` is empty and ``/dev/nvidia*`` closed."""
+    """Whether it sees the device.
+
+    Without, ``CUDA_VISIBLE_DEVICES`` is empty and ``/dev/nvidia*`` closed.
+    """
     environment: dict[str, str] = {}
     memory_bytes: int | None = None
     """Limit of private memory (data segment), where it makes sense: not with CUDA."""

@@ -1,4 +1,4 @@
-"""The walls in words: for the header of a session, and for whoever asks what this machine can raise."""
+"""The walls in words: for a session's header, and for whoever asks what can be raised here."""
 
 from __future__ import annotations
 
@@ -13,13 +13,18 @@ if TYPE_CHECKING:
 
 
 def walls_line(up: Sequence[str], missing: Sequence[str]) -> str:
-    """``walls: own session; files (Landlock)``, or with ``reduced isolation: ...`` where some are missing."""
+    """``walls: own session; files (Landlock)``, and what is missing.
+
+    Where some are missing it says ``reduced isolation: ...``.
+    """
     line = f"walls: {'; '.join(up) or 'none'}"
     return f"{line} | reduced isolation: no {'; no '.join(missing)}" if missing else line
 
 
 def walls_here() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """``(up, missing)`` around a child that ends at once, as around any contender; a fraction of a second.
+    """``(up, missing)`` around a child that ends at once, as around any contender.
+
+    It takes a fraction of a second.
 
     Raises ``SandboxError``.
     """

@@ -1,4 +1,6 @@
-"""The fork server: a clean process that has torch imported, touches no CUDA, and forks children on request.
+"""The fork server: a clean process that forks children on request.
+
+It has torch imported and touches no CUDA.
 
 Each child has an *init* above it, which adopts orphans, and dies with everything below it:
 
@@ -29,7 +31,8 @@ _STATUS = struct.Struct("<i")
 def serve(control_fd: int, preload: list[str]) -> None:
     """Import ``preload``, then fork a child for each ``Plan`` until the referee's end closes.
 
-    Each request comes with three descriptors: the child's socket, a pipe for its wait status, its log file.
+    Each request comes with three descriptors: the child's socket, a pipe for its wait status, its
+    log file.
     """
     kernel.die_with_parent(signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the referee's to handle
@@ -50,8 +53,9 @@ def serve(control_fd: int, preload: list[str]) -> None:
 def _preload(names: list[str]) -> None:
     """Import without waking the driver: torch.utils.cpp_extension asks for a GPU at import.
 
-    Through the CUDA runtime (the default) the question would forbid CUDA to every child; through NVML with devices
-    in sight it would leave them a library whose descriptors are closed, which then counts no device.
+    Through the CUDA runtime (the default) the question would forbid CUDA to every child; through
+    NVML with devices in sight it would leave them a library whose descriptors are closed, which
+    then counts no device.
     """
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     os.environ.update(PYTORCH_NVML_BASED_CUDA_CHECK="1", CUDA_VISIBLE_DEVICES="")
@@ -94,7 +98,8 @@ def _keeper(plan: Plan, fds: tuple[int, ...], answer_fd: int) -> NoReturn:
             if new_pids:
                 walls.raise_proc(raised)
             _init(plan, raised, sock_fd, status_fd, log_fd, report_w)
-        kernel.hide_memory()  # only now: a child would inherit it, and could not be read by the referee
+        # Only now: a child would inherit it, and could not be read by the referee.
+        kernel.hide_memory()
         os.close(report_w)
         with os.fdopen(report_r, "rb") as report:
             up, missing = msgspec.msgpack.decode(report.read(), type=tuple[list[str], list[str]])
@@ -114,10 +119,10 @@ def _answer(fd: int, answer: Born | Stillborn) -> None:
         os._exit(1)  # answered before, or nobody listens: the server sees an empty pipe
 
 
-def _init(
+def _init(  # noqa: PLR0913, PLR0917 - a descriptor each
     plan: Plan, raised: walls.Walls, sock_fd: int, status_fd: int, log_fd: int, report_fd: int
 ) -> NoReturn:
-    """Be pid 1: start the child, reap whatever is orphaned, and end all of it when the child ends."""
+    """Be pid 1: start the child, reap whatever is orphaned, end all of it when the child ends."""
     kernel.die_with_parent(signal.SIGKILL)
     kernel.adopt_orphans()
     child = os.fork()

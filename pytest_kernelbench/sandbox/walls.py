@@ -1,4 +1,4 @@
-"""The walls around an untrusted process: each is raised if the kernel allows, and named either way."""
+"""The walls around an untrusted process: raised where the kernel allows, named either way."""
 
 from __future__ import annotations
 
@@ -16,7 +16,18 @@ from pathlib import Path
 from pytest_kernelbench.sandbox import kernel, landlock
 from pytest_kernelbench.sandbox.plan import Plan
 
-SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc", "/opt", "/proc", "/sys", "/run/nvidia-persistenced")
+SYSTEM = (
+    "/usr",
+    "/lib",
+    "/lib64",
+    "/bin",
+    "/sbin",
+    "/etc",
+    "/opt",
+    "/proc",
+    "/sys",
+    "/run/nvidia-persistenced",
+)
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _GPU_DEVICES = ("nvidia*", "dri", "kfd", "shm/nvidia*")
 
@@ -43,13 +54,14 @@ class Walls:
 def pid_namespace_refusal() -> str:
     """Why a pid namespace with a /proc of its own cannot be had here; empty if it can.
 
-    Tried once, in a process that ends at once: without its own /proc a pid namespace breaks CUDA, and what has been
-    unshared cannot be undone.
+    Tried once, in a process that ends at once: without its own /proc a pid namespace breaks CUDA,
+    and what has been unshared cannot be undone.
     """
     read_end, write_end = os.pipe()
     if (probe := os.fork()) == 0:
         try:
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would hide how ``inner`` ends
+            # Ignored, it would hide how ``inner`` ends.
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             _leave(_APART | _PIDS)
             if (inner := os.fork()) == 0:
                 kernel.mount_own_proc()
@@ -62,7 +74,8 @@ def pid_namespace_refusal() -> str:
     os.close(write_end)
     with os.fdopen(read_end, "rb") as pipe:
         refusal = pipe.read().decode()
-    with contextlib.suppress(ChildProcessError):  # where SIGCHLD is ignored the kernel has reaped it
+    # Where SIGCHLD is ignored the kernel has reaped it.
+    with contextlib.suppress(ChildProcessError):
         os.waitpid(probe, 0)
     return refusal
 
@@ -114,19 +127,23 @@ def raise_inner(walls: Walls, plan: Plan) -> None:
 
 
 def allowed_paths(plan: Plan) -> tuple[list[Path], list[Path]]:
-    """``(readable, writable)``: the system, the interpreter and its packages; the child's own scratch."""
+    """``(readable, writable)``.
+
+    The system, the interpreter and its packages; the child's own scratch.
+    """
     package = Path(__file__).resolve().parents[1]
     readable = [Path(path) for path in (*SYSTEM, sys.prefix, sys.base_prefix, *plan.readable)]
     readable.append(package)
     for entry in (*sys.path, *os.environ.get("LD_LIBRARY_PATH", "").split(":")):
         path = Path(entry)
-        # The folder an editable install adds holds the whole project: only the package is needed of it.
+        # The folder an editable install adds holds the whole project: only the package is needed of
+        # it.
         if entry and path.is_absolute() and path.resolve() != package.parent:
             readable.append(path)
-    for name in ("CUDA_HOME", "CUDA_PATH"):
-        if os.environ.get(name):
-            readable.append(Path(os.environ[name]))
-    # The CUDA driver names its threads by writing to /proc/self/task/*/comm, and fails where it cannot.
+    named = [os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH")]
+    readable.extend(Path(folder) for folder in named if folder)
+    # The CUDA driver names its threads by writing to /proc/self/task/*/comm, and fails where it
+    # cannot.
     writable = [Path("/proc/self"), *(Path(device) for device in DEVICES)]
     writable.extend(Path(plan.scratch) / folder for folder in WRITABLE_FOLDERS)
     readable.append(Path(plan.scratch))
@@ -156,7 +173,10 @@ def _offer_to_oom_killer() -> None:
 
 
 def own_environment(plan: Plan) -> dict[str, str]:
-    """What the child finds in ``os.environ``: the server's, with every private folder inside its scratch."""
+    """What the child finds in ``os.environ``.
+
+    The server's, with every private folder inside its scratch.
+    """
     scratch = Path(plan.scratch)
     environment = dict(os.environ)
     for folder in WRITABLE_FOLDERS:
@@ -186,7 +206,10 @@ WRITABLE_FOLDERS = (
     *(folder for name, folder in PRIVATE_FOLDERS.items() if name != "HOME"),
     *(f"{PRIVATE_FOLDERS['HOME']}/{name}" for name in _HOME_FOLDERS),
 )
-"""What may be written to, below the scratch folder: of the home only what compilers and libraries keep there."""
+"""What may be written to, below the scratch folder.
+
+Of the home only what compilers and libraries keep there.
+"""
 
 
 def close_descriptors(keep: set[int]) -> None:
@@ -203,7 +226,13 @@ def say_who(sock: socket.socket) -> None:
     """Send one byte; the kernel adds our pid as the receiver's namespace counts it."""
     sock.sendmsg(
         [b"!"],
-        [(socket.SOL_SOCKET, socket.SCM_CREDENTIALS, struct.pack("3i", os.getpid(), os.getuid(), os.getgid()))],
+        [
+            (
+                socket.SOL_SOCKET,
+                socket.SCM_CREDENTIALS,
+                struct.pack("3i", os.getpid(), os.getuid(), os.getgid()),
+            )
+        ],
     )
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_kernelbench.selftest.rule import Outcome
     from pytest_kernelbench.selftest.table import Case
 
-_TIMEOUT_S, _BUILD_TIMEOUT_S = 30.0, 240.0
+_TIMEOUT_S, _BUILD_TIMEOUT_S = 60.0, 240.0
 """Some cheats hang, and are found out by these alone."""
 _ROW = "{:<32} {:<22} {:<16} {:<24} {}"
 
@@ -31,7 +31,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of ``kb selftest``."""
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--family", action="append", default=[], help="only this family of cases")
-    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="only this case")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="NAME", help="only this case"
+    )
     parser.add_argument("--size", choices=("auto", "full", "smoke"), default="auto")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every outcome to FILE")
     parser.add_argument("--cache", type=Path, default=Path(".kernelbench"), metavar="DIR")
@@ -57,7 +59,8 @@ def selftest_command(args: argparse.Namespace) -> int:
     finally:
         engine.close()
     counted = tally(outcomes)
-    print(f"{counted}; {counted.not_run} cannot run here (version {__version__}, {engine.device.name})")
+    where = f"version {__version__}, {engine.device.name}"
+    print(f"{counted}; {counted.not_run} cannot run here ({where})")
     if args.json:
         args.json.write_text(json.dumps([_record(each) for each in outcomes], indent=1))
     if not args.family and not args.only:
@@ -66,7 +69,10 @@ def selftest_command(args: argparse.Namespace) -> int:
 
 
 def chosen(cases: Sequence[Case], families: Sequence[str], names: Sequence[str]) -> list[Case]:
-    """The cases of these families and of these names; all if none are given. Raises ``UsageError``."""
+    """The cases of these families and of these names; all if none are given.
+
+    Raises ``UsageError``.
+    """
     for given, known, what in (
         (families, {case.family for case in cases}, "family"),
         (names, {case.name for case in cases}, "case"),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pytest_kernelbench.selftest.table import Case
     from pytest_kernelbench.verdict import Verdict
 
+
 def run_cases(engine: LocalEngine, cases: Sequence[Case]) -> Iterator[Outcome]:
     """Judge each case that this machine can run; cases of one problem follow each other."""
     ordered = sorted(cases, key=lambda case: (case.problem, case.family, case.name))

@@ -30,8 +30,7 @@ class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     problem: str
     family: str
-    """``clock``, ``escape``, ``cache``, ``steal``, ``corrupt``, ``less``, ``notkernel``, ``slow``, ``env`` or
-    ``honest``."""
+    """What is attacked (``clock``, ``cache``, ...), or ``honest``."""
     device: str
     """``any``, ``cpu`` or ``cuda``."""
     needs: tuple[str, ...]

@@ -1,0 +1,107 @@
+"""Cheats of the corpus against the real judge, on the CPU and on small problems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from judged import Judge, judging
+
+from pytest_kernelbench.selftest.rule import outcome
+from pytest_kernelbench.selftest.session import missing
+from pytest_kernelbench.selftest.table import CORPUS, Case, load_cases
+from pytest_kernelbench.verdict import Status
+
+CASES = {case.name: case for case in load_cases()}
+CRASHED, RAISED, UNSTABLE = Status.CRASHED, Status.RAISED, Status.UNSTABLE
+VALUE, STRUCTURE, SHAPE = Status.WRONG_VALUE, Status.WRONG_STRUCTURE, Status.WRONG_SHAPE
+ALTERED, BAD = Status.ALTERED_INPUTS, Status.BAD_PROBLEM
+
+QUICK = {
+    "corrupt_agreeable_subclass": (STRUCTURE,),
+    "corrupt_class_swap": (STRUCTURE,),
+    "corrupt_close_channel": (CRASHED,),
+    "corrupt_exit_zero": (CRASHED,),
+    "corrupt_fake_stdout": (CRASHED, VALUE),
+    "corrupt_fd_inject": (CRASHED, VALUE),
+    "corrupt_forged_verdict": (CRASHED,),
+    "corrupt_huge_frame": (CRASHED,),
+    "corrupt_inplace_on_input": (ALTERED,),
+    "corrupt_not_a_tensor": (STRUCTURE,),
+    "corrupt_patch_data_ptr": (SHAPE, VALUE),
+    "corrupt_patch_msgspec": (CRASHED,),
+    "corrupt_patch_tensor_ops": (VALUE, CRASHED, RAISED),
+    "corrupt_pickle_reduce": (STRUCTURE,),
+    "corrupt_points_elsewhere": (VALUE, CRASHED),
+    "corrupt_systemexit_zero": (RAISED, CRASHED),
+    "corrupt_wild_strides": (STRUCTURE, CRASHED),
+    "env_leave_a_child_in_charge": (CRASHED,),
+    "env_nan_output": (VALUE,),
+    "env_scalar_broadcast": (BAD,),
+    "env_segfault": (CRASHED,),
+    "env_write_sealed_inputs": (ALTERED, VALUE),
+    "env_zero_size_output": (SHAPE,),
+    "escape_early_answer": (VALUE, UNSTABLE, CRASHED),
+    "escape_thread_always": (VALUE, UNSTABLE),
+    "less_bf16_matmul": (VALUE,),
+    "less_noop_layerscale": (BAD,),
+    "less_rank1_matmul": (VALUE,),
+    "less_skip_identity_relu": (VALUE,),
+    "less_softmax_no_max": (VALUE,),
+    "less_two_of_three": (UNSTABLE, VALUE),
+    "steal_environment": (RAISED,),
+    "steal_own_memory": (VALUE,),
+    "steal_parent_memory": (VALUE, RAISED),
+}
+"""The statuses that each may end in: any other is no proof that the cheat was understood."""
+
+
+@pytest.fixture(scope="module")
+def problems(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The corpus's problems, smaller still."""
+    folder = tmp_path_factory.mktemp("problems")
+    for path in (CORPUS / "problems").glob("*.py"):
+        text = path.read_text().replace('1024, "COLS": 1024', '192, "COLS": 320')
+        (folder / path.name).write_text(text.replace('SMOKE = {"N": 512}', 'SMOKE = {"N": 192}'))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
+    with judging(tmp_path_factory.mktemp("judge"), seeds=3) as made:
+        yield made
+
+
+def by_problem(name: str) -> tuple[str, str]:
+    return CASES[name].problem, name
+
+
+@pytest.mark.parametrize("name", sorted(QUICK, key=by_problem))
+def test_a_cheat_is_rejected_for_what_it_does(judge: Judge, problems: Path, name: str) -> None:
+    case = CASES[name]
+    verdict = judge(problems / case.problem_path.name, case.path)
+    assert verdict.status in QUICK[name], (verdict.status, verdict.reasons)
+    assert verdict.reasons
+    assert outcome(case, verdict).ok
+
+
+def test_after_all_of_them_an_honest_kernel_is_right(judge: Judge, problems: Path) -> None:
+    case = CASES["honest_slice_of_bigger_buffer"]
+    verdict = judge(problems / case.problem_path.name, case.path)
+    assert verdict.status.right, verdict.reasons
+    assert verdict.agreed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=case.name)
+        for case in sorted(CASES.values(), key=lambda case: (case.problem, case.name))
+        if not case.needs and case.name not in QUICK and not missing(case, gpu=False)
+    ],
+)
+def test_every_other_case_ends_as_the_table_says(judge: Judge, problems: Path, case: Case) -> None:
+    verdict = judge(problems / case.problem_path.name, case.path)
+    assert outcome(case, verdict).ok, (verdict.status, verdict.reasons, verdict.notes)
