@@ -258,9 +258,9 @@ def test_many_workers_build_the_same_source_once(make: Any, write: Any, monkeypa
     started: list[str] = []
     real = builder_module.run_child
 
-    def count(job: Any, timeout_s: float) -> Any:
+    def count(job: Any, *args: Any) -> Any:
         started.append(job.solution)
-        return real(job, timeout_s)
+        return real(job, *args)
 
     monkeypatch.setattr(builder_module, "run_child", count)
     copies = [write(MODEL, f"copy{n}.py") for n in range(4)]
@@ -270,6 +270,18 @@ def test_many_workers_build_the_same_source_once(make: Any, write: Any, monkeypa
     folders = {builder.build(copy).folder for builder in builders for copy in copies}
     assert len(folders) == 1
     assert len(started) == 1
+
+
+def test_closing_ends_what_is_under_way(make: Any, write: Any) -> None:
+    builder = make()
+    builder.ahead([(write("import time\ntime.sleep(300)\n"), "ModelNew")])
+    while builder.progress.running == 0:
+        time.sleep(0.01)
+    started = time.monotonic()
+    builder.close()
+    assert time.monotonic() - started < 20
+    assert not list((builder._store.root / "work").iterdir())
+    assert not list(builder._store.rows())
 
 
 def test_progress_says_how_many(make: Any, write: Any) -> None:

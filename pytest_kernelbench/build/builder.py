@@ -74,6 +74,7 @@ class Builder:
         )
         self._pool = ThreadPoolExecutor(self._slots.count, thread_name_prefix="build")
         self._lock = threading.Lock()
+        self._cancelled = threading.Event()
         self._futures: dict[str, Future[Extension]] = {}
         self._adopted = 0
 
@@ -102,7 +103,8 @@ class Builder:
         return Progress(len(done) - failed, failed, running, max(0, waiting))
 
     def close(self) -> None:
-        """Drop what has not begun, wait for what has, and keep the cache within its bound."""
+        """End what is under way, drop what has not begun, keep the cache within its bound."""
+        self._cancelled.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
         self._precompiled.close()
         self._tidy()
@@ -161,7 +163,7 @@ class Builder:
                 with disk_errors(work):
                     job = self._job(solution, entry, work, jobs)
                     (work / JOB_FILE).write_bytes(msgspec.json.encode(job))
-                end = run_child(job, self._settings.build_timeout_s)
+                end = run_child(job, self._settings.build_timeout_s, self._cancelled)
             result = outcome.judge_child(job, end, self._tools)
             made = Entry(
                 solution=str(solution),

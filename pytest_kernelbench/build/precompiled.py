@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sysconfig
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +36,7 @@ _MOST_FLAGS = 20
 _WORTH_IT = 2
 """One takes as long to make as about five sources save."""
 _TIMEOUT_S = 600.0
+_LOOK_EVERY_S = 0.1
 
 
 class Precompiled:
@@ -47,6 +50,7 @@ class Precompiled:
         self._wished: dict[str, int] = {}
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
+        self._cancelled = threading.Event()
 
     def consider(self, work: Path, waiting: int) -> None:
         """Read the wishes of a build that is done; begin to make a header where it will pay."""
@@ -77,7 +81,8 @@ class Precompiled:
             return False
 
     def close(self) -> None:
-        """Wait for what has begun."""
+        """End what has begun."""
+        self._cancelled.set()
         for thread in self._threads:
             thread.join()
 
@@ -91,19 +96,24 @@ class Precompiled:
         command += [part for folder in includes for part in ("-isystem", str(folder))]
         command += ["-x", "c++-header", str(header), "-o", f"{header}.gch"]
         with self._slots.hold():
-            done = subprocess.run(
-                command,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                timeout=_TIMEOUT_S,
-                check=False,
-            )
-        if done.returncode != 0:
+            made = self._run(command)
+        if not made:
             remove(fresh)
             return False
         # The compiler looks up the header by the name of its final place.
         fresh.rename(target)
         return True
+
+    def _run(self, command: list[str]) -> bool:
+        process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        deadline = time.monotonic() + _TIMEOUT_S
+        while process.poll() is None:
+            if self._cancelled.wait(_LOOK_EVERY_S) or time.monotonic() > deadline:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        return process.returncode == 0
 
     def _text(self) -> str:
         text = (self._folder / standins.FACTORIES_FILE).read_text(encoding="utf-8")

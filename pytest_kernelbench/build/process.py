@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,8 +44,11 @@ class End:
     """Why it was ended before its time; empty if it ended by itself."""
 
 
-def run_child(job: Job, timeout_s: float) -> End:
-    """Run the child of ``job`` to its end; what it prints goes to the work folder's log."""
+def run_child(job: Job, timeout_s: float, cancelled: threading.Event) -> End:
+    """Run the child of ``job`` to its end; what it prints goes to the work folder's log.
+
+    Raises ``MachineError`` where it cannot start, and once ``cancelled`` is set.
+    """
     folder = Path(job.folder)
     arguments = json.dumps([import_paths(), job.folder])
     started = time.monotonic()
@@ -63,14 +67,17 @@ def run_child(job: Job, timeout_s: float) -> End:
         message = f"a build child could not be started in {folder}: {error}"
         raise MachineError(message) from error
     try:
-        stopped = _watch(process, folder / LOG_FILE, started + timeout_s, timeout_s)
+        stopped = _watch(process, folder / LOG_FILE, timeout_s, cancelled)
     finally:
         _end_all(process)
     _trim(folder / LOG_FILE)
     return End(process.returncode, time.monotonic() - started, stopped)
 
 
-def _watch(process: subprocess.Popen[bytes], log: Path, deadline: float, timeout_s: float) -> str:
+def _watch(
+    process: subprocess.Popen[bytes], log: Path, timeout_s: float, cancelled: threading.Event
+) -> str:
+    deadline = time.monotonic() + timeout_s
     while True:
         # Not reaped yet: until its group is killed, its number must not go to another process.
         if os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
@@ -79,7 +86,9 @@ def _watch(process: subprocess.Popen[bytes], log: Path, deadline: float, timeout
             return f"the build took longer than {timeout_s:g} s (--kb-build-timeout)"
         if log.stat().st_size > _LOG_LIMIT_BYTES:
             return f"it printed more than {_LOG_LIMIT_BYTES >> 20} MiB"
-        time.sleep(_LOOK_EVERY_S)
+        if cancelled.wait(_LOOK_EVERY_S):
+            message = "the build was ended because the session is over"
+            raise MachineError(message)
 
 
 def _trim(log: Path) -> None:
