@@ -1,4 +1,7 @@
-"""A pair on the CPU: inputs in sealed memory after the clock has started, all output bytes read before it stops."""
+"""A pair on the CPU.
+
+Inputs come in sealed memory after the clock has started, all output bytes are read before it stops.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
     from pytest_kernelbench.judge.bench import Bench
     from pytest_kernelbench.judge.runners import Runner
+    from pytest_kernelbench.timing.device_state import Snapshot
 
 _SLACK = 4
 """A view of a buffer up to this many times the output's size is read whole."""
@@ -74,7 +78,10 @@ class HostTrial:
         self._spare = HostArena(bench.prepared.inputs_bytes)
 
     def agree(self, family: str) -> bool:
-        """One untimed round; False where the problem does not bear the family. Raises ``Rejected``."""
+        """One untimed round; False where the problem does not bear the family.
+
+        Raises ``Rejected``.
+        """
         current = Round(self.bench, family)
         try:
             if not current.drawn.usable:
@@ -87,8 +94,11 @@ class HostTrial:
         return True
 
     def pair(self, *, contender_first: bool) -> tuple[float, float]:
-        """``(baseline_us, contender_us)``: medians of a turn's calls, both sides on the same inputs, never seen before;
-        each answer of the contender is compared."""
+        """``(baseline_us, contender_us)``: medians of a turn's calls.
+
+        Both sides have the same inputs, never seen before; each answer of the contender is
+        compared.
+        """
         turn = [Round(self.bench, PLAIN) for _ in range(self.calls)]
         try:
             if contender_first:
@@ -103,11 +113,16 @@ class HostTrial:
         return theirs, ours
 
     def null(self) -> tuple[float, float]:
-        """What the protocol itself costs either side, in microseconds: calls that return memory made before."""
+        """What the protocol itself costs either side, in microseconds.
+
+        By calls that return memory made before.
+        """
         current = Round(self.bench, PLAIN)
         try:
             with self._alone(self.baseline, self.contender):
-                times = [self._timed(self.baseline, current, null=True)[1] for _ in range(self.calls)]
+                times = [
+                    self._timed(self.baseline, current, null=True)[1] for _ in range(self.calls)
+                ]
         finally:
             current.close()
         return median(times), median(times)
@@ -128,7 +143,10 @@ class HostTrial:
     @staticmethod
     @contextmanager
     def _alone(active: Runner, idle: Runner) -> Iterator[None]:
-        """Have one side frozen while the other is timed; the same for both, so that neither is at an advantage."""
+        """Have one side frozen while the other is timed.
+
+        The same for both, so that neither is at an advantage.
+        """
         idle.child.stop()
         active.child.resume()
         try:
@@ -136,13 +154,13 @@ class HostTrial:
         finally:
             idle.child.resume()
 
-    least_of_null = CPU_LEAST_OF_NULL
+    least_of_null: float = CPU_LEAST_OF_NULL
 
     def evidence(self) -> None:
         """There are no device events on a CPU."""
 
     spoiled: tuple[str, ...] = ()
-    state = None
+    state: Snapshot | None = None
 
     def remarks(self) -> list[str]:
         """Nothing to say beside the time."""
@@ -177,7 +195,10 @@ class HostTrial:
     def _timed(
         self, runner: Runner, current: Round, *, null: bool = False
     ) -> tuple[wire.Returned, float]:
-        """One call: the clock runs from before the inputs are handed over until all bytes have been read."""
+        """One call, by the clock.
+
+        It runs from before the inputs are handed over until all bytes have been read.
+        """
         order = current.call(null=null)
         start = time.perf_counter_ns()
         returned = runner.ask(order, wire.Returned, (current.fd,), "in forward()")
