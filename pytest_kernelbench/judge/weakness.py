@@ -23,15 +23,16 @@ if TYPE_CHECKING:
 _SMALL_PARAMETER = 1e-3
 _MORE_THAN_ROUNDING = 1e-6
 _BENDS = frozenset({
-    "abs", "clamp", "clamp_max", "clamp_min", "hardtanh", "leaky_relu", "relu", "relu6", "threshold",
+    "abs", "clamp", "clamp_max", "clamp_min", "hardtanh",
+    "leaky_relu", "relu", "relu6", "threshold",
 })  # fmt: skip
 
 
 def negligible_term(reference: Reference, arguments: list[Any], order: Prepare) -> str:
     """Why a term of the reference cannot be judged: without it the output stays within tolerance.
 
-    Empty if there is none. Only parameters that are small throughout are tried, as LayerScale has them, in float64: what
-    changes the output by no more than float32 rounds is nobody's fault.
+    Empty if there is none. Only parameters that are small throughout are tried, as LayerScale has
+    them, in float64: what changes the output by no more than float32 rounds is nobody's fault.
     """
     names = [
         name
