@@ -10,6 +10,7 @@ from pytest_kernelbench.catalog.answers import Code, extract
 
 ANSWERS = Path(__file__).parent / "data/answers"
 NEW = "class ModelNew: pass"
+NO_FENCE = "S = '''\n``` not a fence\n'''\n"
 RUN = "def run(x): pass"
 BINDS = 'PYBIND11_MODULE(x, m) { m.def("forward", &f); }'
 
@@ -59,7 +60,7 @@ def test_the_answers_handed_over(name: str, lines: tuple[int, int]) -> None:
         (f"```cpp\n{BINDS}\n```", f"{BINDS}\n"),
         (f"```cpp\n{BINDS}\n```\n```python\n{NEW}\n```", f"{NEW}\n"),
         (f"```cpp\n{BINDS}\n```\n```python\nimport torch\n```", f"{BINDS}\n"),
-        (f"```python\n{NEW}\nS = '''\n``` not a fence\n'''\n```", f"{NEW}\nS = '''\n``` not a fence\n'''\n"),
+        (f"```python\n{NEW}\n{NO_FENCE}```", f"{NEW}\n{NO_FENCE}"),
     ],
 )  # fmt: skip
 def test_found(answer: str, text: str) -> None:
@@ -77,7 +78,10 @@ def test_found(answer: str, text: str) -> None:
         ("hello = 1", "as a whole it defines no ModelNew"),
         ("```python\nx = 1\n```", "holds one block of code, but no ModelNew is defined"),
         ("```\nx = 1\n```\n```\ny\n```", "holds 2 blocks of code"),
-        ("```python\nclass ModelNew(nn.Module):\n    def forward(se", "lines 2 to 3 speaks of ModelNew"),
+        (
+            "```python\nclass ModelNew(nn.Module):\n    def forward(se",
+            "lines 2 to 3 speaks of ModelNew",
+        ),
         (f"<think>\n```python\n{NEW}\n```", "ends within its reasoning"),
         (f"<think>\n```python\n{NEW}\n```\n</think>\nI give up.", "no fenced block"),
     ],

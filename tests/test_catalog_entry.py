@@ -13,7 +13,11 @@ from pytest_kernelbench.catalog.entry import cpp_entry, popcorn, python_entry, t
         ("class ModelNew: pass", "ModelNew", ""),
         ("from kernel import ModelNew", "ModelNew", ""),
         ("ModelNew = make()", "ModelNew", ""),
-        ("try:\n    import x\nexcept ImportError: x = 0\nelse:\n    class ModelNew: pass", "ModelNew", ""),
+        (
+            "try:\n    import x\nexcept ImportError: x = 0\nelse:\n    class ModelNew: pass",
+            "ModelNew",
+            "",
+        ),
         ("def run(): pass\nclass ModelNew: pass", "ModelNew", ""),
         ("def forward(x): pass\ndef custom_kernel(x): pass", "custom_kernel", "custom_kernel"),
         ("def forward(x): pass\ndef run(x): pass", "run", "run"),
@@ -29,7 +33,14 @@ def test_python(text: str, name: str, adapter: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "x = 1", "run = 3", "class A:\n    def forward(self): pass", "def f(:", "class Model: pass"],
+    [
+        "",
+        "x = 1",
+        "run = 3",
+        "class A:\n    def forward(self): pass",
+        "def f(:",
+        "class Model: pass",
+    ],
 )
 def test_no_entry(text: str) -> None:
     assert python_entry(text) is None

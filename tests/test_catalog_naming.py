@@ -38,7 +38,13 @@ def test_parse(text: str, place: Place) -> None:
 
 @pytest.mark.parametrize(
     ("folder", "level"),
-    [("level2", 2), ("opus4_level2_20250101", 2), ("Level_3", 3), ("multilevel", None), ("x", None)],
+    [
+        ("level2", 2),
+        ("opus4_level2_20250101", 2),
+        ("Level_3", 3),
+        ("multilevel", None),
+        ("x", None),
+    ],
 )
 def test_level_of(folder: str, level: int | None) -> None:
     assert level_of(folder) == level

@@ -26,7 +26,12 @@ MODEL = "class Model: pass\ndef get_inputs(): return []\n"
 @pytest.fixture
 def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    for name in ("level1/019_relu", "level1/020_leaky_relu", "level1/021_sigmoid", "level2/019_mix"):
+    for name in (
+        "level1/019_relu",
+        "level1/020_leaky_relu",
+        "level1/021_sigmoid",
+        "level2/019_mix",
+    ):
         write(tmp_path, f"problems/{name}.py", MODEL)
     return tmp_path
 

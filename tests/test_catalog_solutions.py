@@ -64,7 +64,8 @@ def test_a_look_inside(tmp_path: Path, matchmaker: Matchmaker, text: str, *, fou
 
 
 @pytest.mark.parametrize(
-    "file", ["flat/test_x.py", "flat/x_test.py", "flat/conftest.py", "flat/readme.md", "flat/x.json"]
+    "file",
+    ["flat/test_x.py", "flat/x_test.py", "flat/conftest.py", "flat/readme.md", "flat/x.json"],
 )
 def test_other_files_are_not_looked_into(tmp_path: Path, matchmaker: Matchmaker, file: str) -> None:
     assert matchmaker.claim(write(tmp_path, file)) is None

@@ -77,7 +77,10 @@ def test_columns_are_found_by_name(tmp_path: Path, row: dict[str, Any], claim: C
         ({"level": 1, "problem_id": 1, "code": NEW, "model": []}, "model holds a list, not a name"),
         ({"level": 1, "problem_id": 1, "code": NEW, "sample": "x"}, "sample is 'x', not a whole"),
         ({"level": 1, "problem_id": 1, "code": "x = 1"}, "looked for ModelNew"),
-        ({"level": 1, "problem_id": 1, "code": "def get_cases(): pass"}, "get_cases): not supported"),
+        (
+            {"level": 1, "problem_id": 1, "code": "def get_cases(): pass"},
+            "get_cases): not supported",
+        ),
         ({"level": 1, "problem_id": 1, "text": NEW}, "no column holds source: it has level, "),
         ([1], "the row is a list, not an object"),
         (
@@ -172,7 +175,9 @@ def test_cuda_with_its_functional_reference(tmp_path: Path) -> None:
 
 
 def parquet(path: Path, rows: dict[str, list[Any]]) -> Path:
-    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow, the extra [parquet], is not installed")
+    pyarrow = pytest.importorskip(
+        "pyarrow", reason="pyarrow, the extra [parquet], is not installed"
+    )
     from pyarrow import parquet as pq
 
     pq.write_table(pyarrow.table(rows), path)
@@ -341,7 +346,10 @@ def test_problems_in_a_table(tmp_path: Path) -> None:
     ]
     path = write(tmp_path, "rows.jsonl", "\n".join(map(json.dumps, rows)))
     catalog = ProblemCatalog([path], cache=tmp_path / "cache")
-    assert [problem.id for problem in catalog.problems] == ["level1/019_ReLU", "level1/020_LeakyReLU"]
+    assert [problem.id for problem in catalog.problems] == [
+        "level1/019_ReLU",
+        "level1/020_LeakyReLU",
+    ]
     assert catalog.problems[0].path.read_text() == MODEL
     assert catalog.problems[0].path.name == "19_ReLU.py"
     told = [complaint.partition("rows.jsonl:")[2] for complaint in catalog.complaints]
@@ -413,7 +421,10 @@ def test_settings_beside_a_function(tmp_path: Path) -> None:
     namespace: dict[str, Any] = {}
     exec(problem_of_file(path, tmp_path / "cache", 1).path.read_text(), namespace)  # noqa: S102
     assert (namespace["get_inputs"](), namespace["get_init_inputs"]()) == ([4, 2], [2])
-    assert [shape["KB_INPUT"] for shape in namespace["SHAPES"]] == [{"m": 3, "n": 8}, {"m": 3, "n": 16}]
+    assert [shape["KB_INPUT"] for shape in namespace["SHAPES"]] == [
+        {"m": 3, "n": 8},
+        {"m": 3, "n": 16},
+    ]
     namespace.update(namespace["SHAPES"][1])
     assert (namespace["get_inputs"](), namespace["get_init_inputs"]()) == ([16, 3], [3])
     write(tmp_path, "linear/config_forward.json", '{"single_input_configs": 3}')

@@ -17,7 +17,9 @@ def test_mix_is_the_published_finaliser() -> None:
 
 def test_every_bit_of_the_input_moves_about_half_of_the_output() -> None:
     for bit in range(64):
-        moved = (chain.mix(0x0123456789ABCDEF) ^ chain.mix(0x0123456789ABCDEF ^ 1 << bit)).bit_count()
+        moved = (
+            chain.mix(0x0123456789ABCDEF) ^ chain.mix(0x0123456789ABCDEF ^ 1 << bit)
+        ).bit_count()
         assert 16 <= moved <= 48, bit
 
 

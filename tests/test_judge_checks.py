@@ -77,15 +77,20 @@ def test_a_missing_output_is_a_fault_of_structure() -> None:
         ((0, 3), (0, 0), False),
     ],
 )
-def test_overlaps(shape: tuple[int, ...], strides: tuple[int, ...], expected: bool) -> None:
+def test_overlaps(shape: tuple[int, ...], strides: tuple[int, ...], *, expected: bool) -> None:
     assert overlaps(shape, strides) is expected
 
 
 @pytest.mark.parametrize(
     ("shape", "strides", "dense"),
-    [((2, 3), (3, 1), True), ((2, 3), (1, 2), True), ((2, 3), (4, 1), False), ((2, 1), (1, 9), True)],
+    [
+        ((2, 3), (3, 1), True),
+        ((2, 3), (1, 2), True),
+        ((2, 3), (4, 1), False),
+        ((2, 1), (1, 9), True),
+    ],
 )
-def test_is_dense(shape: tuple[int, ...], strides: tuple[int, ...], dense: bool) -> None:
+def test_is_dense(shape: tuple[int, ...], strides: tuple[int, ...], *, dense: bool) -> None:
     assert is_dense(shape, strides) is dense
 
 

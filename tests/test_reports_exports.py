@@ -109,7 +109,12 @@ def test_no_time_that_is_no_number(tmp_path: Path) -> None:
 
 def test_eval_results_are_a_file_for_each_entrant_and_level(tmp_path: Path) -> None:
     path = tmp_path / "eval_results.json"
-    samples = [verdict(sample=1), verdict(number=2), verdict(), verdict(Status.NOT_JUDGED, number=3)]
+    samples = [
+        verdict(sample=1),
+        verdict(number=2),
+        verdict(),
+        verdict(Status.NOT_JUDGED, number=3),
+    ]
     assert eval_results.write(path, samples) == [path]
     plain = json.loads(path.read_text())
     assert list(plain) == ["2", "19"]
@@ -156,7 +161,10 @@ def test_trace_file(tmp_path: Path) -> None:
     left_out = trace.write(tmp_path / "t.jsonl", [verdict(), untimed, verdict(Status.RAISED)], NOW)
     lines = (tmp_path / "t.jsonl").read_text().splitlines()
     assert left_out == 1
-    assert [json.loads(line)["evaluation"]["status"] for line in lines] == ["PASSED", "RUNTIME_ERROR"]
+    assert [json.loads(line)["evaluation"]["status"] for line in lines] == [
+        "PASSED",
+        "RUNTIME_ERROR",
+    ]
 
 
 # CSV

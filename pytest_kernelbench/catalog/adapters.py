@@ -1,16 +1,16 @@
 """Source that makes another entry point a ``ModelNew``: written here, run by contenders alone.
 
-=================  ==================================================================================
-custom_kernel      a function of one argument: the inputs as a tuple, or the only input itself
-run, forward       a function of the inputs, followed by parameters and buffers where it takes more
-destination        a function of the inputs and of the outputs that it fills
-pybind             a C++ or CUDA source that binds ``forward``, called like the function above
-fn                 the same, handed to a ``Model.forward(..., fn=...)`` that comes with it
-package            a class in one of several files
-=================  ==================================================================================
+=============  ====================================================================================
+custom_kernel  a function of one argument: the inputs as a tuple, or the only input itself
+run, forward   a function of the inputs, followed by parameters and buffers where it takes more
+destination    a function of the inputs and of the outputs that it fills
+pybind         a C++ or CUDA source that binds ``forward``, called like the function above
+fn             the same, handed to a ``Model.forward(..., fn=...)`` that comes with it
+package        a class in one of several files
+=============  ====================================================================================
 
-Each but the last derives from the problem's ``Model``, so that parameters have the same names and are
-made the same way. The problem's text is laid beside it as ``kb_reference.py``.
+Each but the last derives from the problem's ``Model``, so that parameters have the same names and
+are made the same way. The problem's text is laid beside it as ``kb_reference.py``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _kb_arity(function):
 
 
 def _kb_arguments(function, inputs, model):
-    """The inputs; then, as far as the function takes more, parameters and buffers in their order."""
+    """The inputs; then, if the function takes more, parameters and buffers in their order."""
     lacking = _kb_arity(function) - len(inputs)
     if lacking <= 0:
         return inputs
@@ -173,7 +173,7 @@ def _function(text: str, function: str, adapter: str, reference: str) -> Materia
 def _extension(
     files: tuple[tuple[str, str], ...], source: str, function: str, adapter: str, reference: str
 ) -> Material:
-    """C++ or CUDA sources; one called ``kb_functional.py`` is a ``Model`` whose forward takes ``fn``."""
+    """C++ or CUDA sources, and ``kb_functional.py``: a ``Model`` whose forward takes ``fn``."""
     names = [name for name, _ in files]
     compiled = [name for name in names if name.endswith((".cu", ".cpp", ".cc", ".cxx"))]
     places = ", ".join(f'os.path.join(_HERE, "{name}")' for name in compiled)

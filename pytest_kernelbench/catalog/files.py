@@ -20,7 +20,7 @@ _RUN_TEXT = re.compile(r"level_[0-9]+_problem_[0-9]+_sample_[0-9]+(?:_[a-z]+)?\.
 _PROBLEM_FILE = re.compile(r"problem_([0-9]+)(?:_sample_([0-9]+))?_kernel\.py")
 _OPERATOR_FILE = re.compile(r"(.+__.+)_implementation_v[0-9]+\.py")
 _TASKS = {"solution.py": "reference.py", "candidate.py": "reference.py", "model_new.py": "model.py"}
-"""What a folder's solution is called, and its reference: nothing else in the folder is collected."""
+"""What a folder's solution and its reference are called: nothing else in it is collected."""
 
 
 def problem_run(path: Path) -> Claim | None:

@@ -29,7 +29,7 @@ _SPEAKS = re.compile(
 _OWN = re.compile(rb"^(?:def[ \t]+(get_inputs|get_init_inputs)|class[ \t]+(Model))\b", re.MULTILINE)
 
 
-def look_inside(path: Path, *, named: bool = False) -> Claim | None:
+def look_inside(path: Path, *, named: bool = False) -> Claim | None:  # noqa: PLR0911 - one a kind
     """Any other file that can be entered: a solution, by whatever name.
 
     ``named`` says that somebody named the file or its folder: then text without code is an answer.

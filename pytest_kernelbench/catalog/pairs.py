@@ -157,9 +157,7 @@ def table(lines: Sequence[Line]) -> Iterator[str]:
 def _files(folder: Path) -> Iterable[Path]:
     """All files below a folder as pytest would meet them, sample 10 after sample 9."""
     for parent, folders, names in os.walk(folder):
-        folders[:] = sorted(
-            (f for f in folders if f[0] != "." and f not in _LEFT_OUT), key=natural
-        )
+        folders[:] = sorted((f for f in folders if f[0] != "." and f not in _LEFT_OUT), key=natural)
         yield from (Path(parent, name) for name in sorted(names, key=natural))
 
 

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from pytest_kernelbench.catalog.claim import Claim
 
 
-def claim_text(text: str, base: Claim, name: str, *, suffix: str = "") -> Claim:
+def claim_text(  # noqa: PLR0911 - one a kind
+    text: str, base: Claim, name: str, *, suffix: str = ""
+) -> Claim:
     """``base`` with what the text is; a refusal if it is nothing that can be judged.
 
     ``name`` is what its file is to be called; ``suffix`` says what it is where that is known.
