@@ -41,20 +41,30 @@ class Runner:
         self, message: wire.Message, kind: type[Answer], fds: tuple[int, ...] = (), doing: str = ""
     ) -> Answer:
         """Send a message and wait for its answer; anything but ``kind`` ends the pair."""
+        self.tell(message, doing, fds)
+        return self.hear(kind, doing)
+
+    def tell(self, message: wire.Message, doing: str = "", fds: tuple[int, ...] = ()) -> None:
+        """Send a message and wait for nothing."""
         try:
             self.child.channel.send(message, fds)
         except Closed:
             self.died(doing)
-        return self.hear(kind, doing)
 
     def hear(self, kind: type[Answer], doing: str = "") -> Answer:
         """Wait for an answer of ``kind``."""
         try:
-            answer, stray = self.child.channel.receive(self.timeout_s)
+            answer = self.next_message(self.timeout_s, doing)
         except Silent:
             self._reject(
                 Status.TIMED_OUT, f"gave no answer within {self.timeout_s:g} s {doing}".rstrip()
             )
+        return self.judged(answer, kind, doing)
+
+    def next_message(self, timeout_s: float, doing: str = "") -> wire.Message:
+        """Take whatever message comes next; raises ``Silent`` where none comes in time."""
+        try:
+            answer, stray = self.child.channel.receive(timeout_s)
         except Closed:
             self.died(doing)
         except Garbled as error:
@@ -64,7 +74,7 @@ class Runner:
         if stray:
             close_all(stray)
             self._reject(Status.CRASHED, "sent descriptors over the judge's channel")
-        return self.judged(answer, kind, doing)
+        return answer
 
     def judged(self, answer: wire.Message, kind: type[Answer], doing: str = "") -> Answer:
         """``answer`` if it is of ``kind``; a failure, or an answer out of turn, ends the pair."""

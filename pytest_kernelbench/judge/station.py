@@ -13,7 +13,7 @@ from pytest_kernelbench.judge import questions, wire
 from pytest_kernelbench.judge.chain import Key, keys_of
 from pytest_kernelbench.judge.control import SIZE_BYTES, Control
 from pytest_kernelbench.judge.rejection import Rejected
-from pytest_kernelbench.sandbox.channel import Closed, Silent
+from pytest_kernelbench.sandbox.channel import Silent
 from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Station:
         key = (secrets.randbits(64), secrets.randbits(64))
         order = wire.Batch(self._number, calls, rngs, events, null, inputs_too)
         self.control.arm()
-        self.runner.child.channel.send(order)
+        self.runner.tell(order, "in forward()")
         self._queued, self._answer = False, None
         if wait and self.queues and self.refusals >= 0:
             self._listen(_QUEUE_PATIENCE_S)
@@ -139,13 +139,11 @@ class Station:
     def _listen(self, timeout_s: float) -> None:
         """Take one message: either "all calls are queued", or the batch's answer."""
         try:
-            answer, _ = self.runner.child.channel.receive(timeout_s)
+            answer = self.runner.next_message(timeout_s, "in forward()")
         except Silent:
             if timeout_s >= self.runner.timeout_s:
                 raise_timeout(self.runner)
             return
-        except Closed:
-            self.runner.died("in forward()")
         if isinstance(answer, wire.Done) and not self._queued:
             self._queued = True
         else:

@@ -24,12 +24,12 @@ pytestmark = [
 
 PROBLEM = """
     import torch
-    N = 2048
+    N, K = 2048, 256
     class Model(torch.nn.Module):
         def forward(self, A, B):
             return torch.relu(A @ B)
     def get_inputs():
-        return [torch.randn(N, N), torch.randn(N, N) * N**-0.5]
+        return [torch.randn(N, K), torch.randn(K, N) * K**-0.5]
     def get_init_inputs():
         return []
 """

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pytest_kernelbench.judge.inside.runner import Runner
 
 _PATIENCE_NS = 60_000_000_000
+_MOST_ALIVE_BYTES = 1 << 30
 _FLUSH_THREADS = 512
 _FLUSH_BLOCKS = 132 * 4
 
@@ -45,6 +46,8 @@ class DeviceRunner:
         self.layout = b""
         self.recipes: list[generator.Recipe] = []
         self.kept: list[list[tuple[torch.Tensor, int]]] = []
+        self.reuses = False
+        """Whether forward was seen to return memory that it had returned before, still in use."""
         self.nulls: tuple[wire.Span, ...] = ()
 
     def handler(self, message: wire.Message) -> Callable[[Any, tuple[int, ...]], wire.Message]:
@@ -92,7 +95,7 @@ class DeviceRunner:
 
     def base(self, order: wire.Base, _: tuple[int, ...]) -> wire.Done:
         """Make room for base inputs."""
-        self.kept, self.recipes = [], []
+        self.recipes = []
         self.layout = order.pickled_layout
         self.recipes = generator.make_base(order.spans, order.modes, self.device)
         return wire.Done()
@@ -121,7 +124,12 @@ class DeviceRunner:
         """Enqueue the calls, say so, wait for the device, and report the outputs' forms."""
         assert self.runner.order is not None
         loading.pin_precision(tf32=self.runner.order.tf32)
-        self.kept = []
+        # The outputs before live on until the first forward of this batch: memory that comes back
+        # although it is still in use is the solution's own buffer.
+        if sum(size for outputs in self.kept for _, size in outputs) > _MOST_ALIVE_BYTES:
+            self.kept = []
+        self._before = {_pointer(block) for outputs in self.kept for block, _ in outputs}
+        self._alive, self.kept = self.kept, []
         self.runner.outputs = []
         driver.forget_persisting_l2()
         gc.disable()
@@ -163,6 +171,9 @@ class DeviceRunner:
             elif facts != shapes or structure != form[0]:
                 odd += 1
                 break
+            if call == 0 and not order.null:
+                self.reuses |= any(leaf.pointer in self._before for leaf in leaves)
+                self._alive = []
             self._commit(outputs, leaves, call, seen)
             if order.inputs_too:
                 self.inputs = tensors
@@ -199,9 +210,8 @@ class DeviceRunner:
             block = tensor
             if not is_dense(leaf.shape, leaf.strides):
                 block = _contiguous(tensor)
-            elif leaf.pointer in seen:
-                # The same buffer every time: its copy is part of the solution's time, and the next
-                # call may overwrite it.
+            elif self.reuses or leaf.pointer in seen:
+                # The next call will overwrite it; its copy is part of the solution's time.
                 block = _clone(tensor)
             seen.add(_pointer(block))
             size = block.numel() * block.element_size()
