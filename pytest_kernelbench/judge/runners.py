@@ -63,6 +63,7 @@ class Runner:
 
     def next_message(self, timeout_s: float, doing: str = "") -> wire.Message:
         """Take whatever message comes next; raises ``Silent`` where none comes in time."""
+        answer: wire.Message
         try:
             answer, stray = self.child.channel.receive(timeout_s)
         except Closed:
