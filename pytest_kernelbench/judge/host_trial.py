@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from pytest_kernelbench.judge import questions, wire
 from pytest_kernelbench.judge.checks import extent_bytes, form_fault
+from pytest_kernelbench.judge.crowding import Ticks, others_share, remark, ticks
 from pytest_kernelbench.judge.families import PLAIN
 from pytest_kernelbench.judge.host_memory import HostArena, Pristine
 from pytest_kernelbench.judge.rejection import Rejected
@@ -65,6 +66,7 @@ class HostTrial:
         self.bench = bench
         self.contender = contender
         self.baseline: Runner
+        self._began: Ticks
         short = bench.prepared.forward_us < _SHORT_US
         self.calls = _CALLS_OF_SHORT if short else 1
         self.outputs = bench.prepared.outputs
@@ -163,8 +165,10 @@ class HostTrial:
     state: Snapshot | None = None
 
     def remarks(self) -> list[str]:
-        """Nothing to say beside the time."""
-        return []
+        """Say so if others had much of the processors since the race began."""
+        now = ticks(self.bench.pids(self.contender))
+        told = remark(others_share(self._began, now))
+        return [told] if told else []
 
     def neighbours(self) -> int:
         """Other processes on a CPU are no news."""
@@ -175,6 +179,7 @@ class HostTrial:
         self.baseline = self.bench.start_baseline(baseline)
         order = wire.Outline(self.outputs)
         self.baseline.ask(order, wire.Done, doing="while null calls were prepared")
+        self._began = ticks(self.bench.pids(self.contender))
 
     def profile(self, *, reference: bool) -> wire.Profiled:
         """One more forward of the reference or of the solution, untimed, for what it runs."""
