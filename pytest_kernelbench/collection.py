@@ -47,7 +47,7 @@ def pytest_collect_file(
     collectors = yield
     state = parent.config.stash[STATE]
     territory = None
-    if file_path.suffix in TABLE_SUFFIXES and parent.session.isinitpath(file_path):
+    if file_path.suffix in TABLE_SUFFIXES and file_path in state.named(parent.config):
         from pytest_kernelbench.archives import ArchiveFile
 
         return [*collectors, ArchiveFile.from_parent(parent, path=file_path)]
@@ -83,8 +83,8 @@ def _adapted(state: State, path: Path) -> bool:
 
 def _named_by_user(path: Path, parent: pytest.Collector) -> bool:
     """Whether the file or its folder is an argument, and the file is none of the user's tests."""
-    session = parent.session
-    if not (session.isinitpath(path) or session.isinitpath(path.parent)):
+    named = parent.config.stash[STATE].named(parent.config)
+    if path not in named and path.parent not in named:
         return False
     return not any(fnmatch(path.name, pattern) for pattern in parent.config.getini("python_files"))
 

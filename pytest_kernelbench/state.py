@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,8 +13,6 @@ import pytest
 from pytest_kernelbench.catalog.problems import TABLE_SUFFIXES
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pytest_kernelbench.catalog.pair import Pair
     from pytest_kernelbench.catalog.solutions import Matchmaker
     from pytest_kernelbench.catalog.stored_times import StoredTimes
@@ -34,6 +34,7 @@ class State:
     """The file of each (entrant, level, number, sample), so that none is judged twice."""
     told: dict[Path, Path] = field(default_factory=dict)
     """By folder, the file at which something was said that holds for all of the folder."""
+    _named: frozenset[Path] | None = None
     _archives: dict[Path, dict[str, Pair]] = field(default_factory=dict)
 
     @cached_property
@@ -46,9 +47,21 @@ class State:
 
         return stored_times.read(path)
 
+    def named(self, config: pytest.Config) -> frozenset[Path]:
+        """The files and folders among the arguments.
+
+        ``Session.isinitpath`` does not know those that lie in another argument's folder.
+        """
+        if self._named is None:
+            start = config.invocation_params.dir
+            places = (start / arg.partition("::")[0] for arg in config.args)
+            # As pytest has them: without "..", links as they are.
+            self._named = frozenset(Path(os.path.normpath(place)) for place in places)
+        return self._named
+
     def runs_solutions(self, config: pytest.Config) -> bool:
         """Whether the arguments name solutions: nothing changes in a run that has none."""
-        paths = [config.invocation_params.dir / arg.partition("::")[0] for arg in config.args]
+        paths = self.named(config)
         archives = any(path.suffix in TABLE_SUFFIXES for path in paths)
         return archives or self.guard.any_solutions(paths)
 

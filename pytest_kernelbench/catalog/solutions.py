@@ -66,7 +66,7 @@ class Matchmaker:
 
         return look(path, named=named)
 
-    def understood(self, path: Path, claim: Claim) -> Claim:
+    def understood(self, path: Path, claim: Claim) -> Claim:  # noqa: PLR0911 - one a kind
         """The claim with what the file's text adds: its entry point, or why it has none."""
         if claim.refusal or claim.material is not None:
             return claim
@@ -97,7 +97,7 @@ class Matchmaker:
         """The pair, or a sentence on why there is none and what comes near."""
         claim = self.understood(path, claim)
         if claim.refusal:
-            return claim.refusal
+            return f"{claim.origin or path.name}: {claim.refusal}"
         problem = self._problem(path, claim)
         if isinstance(problem, str):
             return problem

@@ -163,7 +163,7 @@ CASES = {
         {"lone/answer.md": "```python\ndef get_cases(): return []\n```\n"},
         ["lone"],
         {"failed": 1},
-        ["the answer holds one block of code, but no ModelNew is defined*"],
+        ["*: the answer holds one block of code, but no ModelNew is defined*"],
     ),
     "5 task folders": Case(
         {
@@ -214,7 +214,7 @@ CASES = {
         {"sub/submission.cu": "//!POPCORN leaderboard relu\nvoid custom_kernel(int x) {}\n"},
         ["sub"],
         {"failed": 1},
-        ["not supported: a C++ custom_kernel that a program of another benchmark calls*"],
+        ["*: not supported: a C++ custom_kernel that a program of another benchmark calls*"],
     ),
     "9 Solution JSON": Case(
         {"sol/relu_v1.json": packed(), "sol/config.json": "{}"}, ["sol"], {"passed": 1}
@@ -224,13 +224,13 @@ CASES = {
         {"a.json": packed(sources=[{"path": "../main.py", "content": ""}])},
         ["a.json"],
         {"failed": 1},
-        ["source 1 is refused: '../main.py' leads out of the solution's folder"],
+        ["*: source 1 is refused: '../main.py' leads out of the solution's folder"],
     ),
     "9 tvm-ffi": Case(
         {"a.json": packed(language="cuda", binding="tvm-ffi")},
         ["a.json"],
         {"failed": 1},
-        ["binding 'tvm-ffi' is not supported*"],
+        ["*: binding 'tvm-ffi' is not supported*"],
     ),
     "9 starter kit": Case(
         {
@@ -251,7 +251,7 @@ CASES = {
         },
         ["gpt"],
         {"passed": 2, "failed": 1},
-        ["the answer holds no code: it has no fenced block, and as a whole it is no Python"],
+        ["*: the answer holds no code: it has no fenced block, and as a whole it is no Python"],
     ),
     "12 pybind beside its reference": Case(
         {
@@ -269,7 +269,7 @@ CASES = {
         {"x/backward.cu": BINDS.replace("forward", "backward")},
         ["x"],
         {"failed": 1},
-        ["binds backward but no function called forward, which would be called: bind one"],
+        ["*: binds backward but no function called forward, which would be called: bind one"],
     ),
     "15 JSON Lines called .json": Case(
         {
@@ -317,13 +317,13 @@ CASES = {
         },
         ["runs.jsonl"],
         {"passed": 1, "failed": 1},
-        ["no column holds source: it has id, model, problem; looked for *"],
+        ["*: no column holds source: it has id, model, problem; looked for *"],
     ),
     "17 BackendBench": Case(
         {"generated_kernels/add__Tensor/add__Tensor_implementation_v1.py": FUNCTION.format("k")},
         ["generated_kernels"],
         {"failed": 1},
-        ["replaces the operator add.Tensor (BackendBench): not a KernelBench solution*"],
+        ["*: replaces the operator add.Tensor (BackendBench): not a KernelBench solution*"],
     ),
     "18 package of sources": Case(
         {
@@ -393,3 +393,229 @@ def test_format(disk, case: Case) -> None:
         listed = disk.run("--collect-only", "-q", *case.args, *quiet)
         assert [line for line in listed.outlines if "::" in line] == case.collects
     assert "INTERNALERROR" not in result.stdout.str()
+
+
+# All of one archive
+
+
+ROWS = [
+    {"level": 1, "problem_id": 19, "code": f"# fake: fast 1.5\n{NEW}", "model": "ann"},
+    {"level": 1, "problem_id": 19, "code": f"# fake: wrong_value\n{NEW}", "model": "bob"},
+    {"level": 1, "problem_id": 77, "code": NEW, "model": "ann"},
+    {"level": 2, "problem_id": 1, "code": NEW, "model": "ann"},
+    {"level": 2, "problem_id": 1, "code": 3, "model": "ann"},
+]
+KEPT = {"passed": 2, "failed": 3}
+
+
+@pytest.fixture
+def archive(disk):
+    disk.write("rows.jsonl", lines(*ROWS))
+    return disk
+
+
+def records(disk, name: str) -> list[Any]:
+    return [json.loads(line) for line in (disk.path / name).read_text().splitlines()]
+
+
+def collected(disk, *args: str) -> list[str]:
+    listed = disk.run("--collect-only", "-q", *args)
+    return [line for line in listed.outlines if "::" in line]
+
+
+def test_rows_are_items(archive) -> None:
+    result = archive.run("rows.jsonl", "-v")
+    result.assert_outcomes(**KEPT)
+    result.stdout.fnmatch_lines(
+        [
+            f"rows.jsonl::row1::test_kernel?{RELU}? PASSED 1.50x*",
+            f"rows.jsonl::row2::test_kernel?{RELU}? FAILED wrong_value*",
+            "rows.jsonl::row3::answers_a_problem FAILED*",
+            "there is no problem 1/77; searched: *",
+            "  level 1 has no problem 77: it has 19, 30",
+            "rows.jsonl:5: code holds a number, not text",
+            "2 of the solutions cannot be paired with a problem",
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("args", "rows"),
+    [
+        (["--kb-level=2"], ["row4"]),
+        (["--kb-entrant=bob"], ["row2"]),
+        (["--kb-problem=1/19"], ["row1", "row2"]),
+        (["-k", "row1"], ["row1"]),
+        (["-m", "kernel(entrant='bob')"], ["row2"]),
+    ],
+)
+def test_rows_are_chosen_as_files_are(archive, args: list[str], rows: list[str]) -> None:
+    found = [nodeid.split("::")[1] for nodeid in collected(archive, "rows.jsonl", *args)]
+    assert [row for row in found if row != "row5"] == rows
+
+
+def test_a_row_by_its_node_id(archive) -> None:
+    nodeid = f"rows.jsonl::row1::test_kernel[{RELU}]"
+    assert collected(archive, nodeid) == [nodeid]
+    assert collected(archive, "rows.jsonl::row2") == [f"rows.jsonl::row2::test_kernel[{RELU}]"]
+
+
+def test_last_failed(archive) -> None:
+    archive.run("rows.jsonl")
+    archive.run("rows.jsonl", "--lf").assert_outcomes(failed=3)
+
+
+def test_under_xdist(archive) -> None:
+    result = archive.run("rows.jsonl", "-n2", "--kb-json=out.jsonl")
+    result.assert_outcomes(**KEPT)
+    result.stdout.no_fnmatch_line("*have no verdict*")
+    names = {record["entrant"] for record in records(archive, "out.jsonl")}
+    assert names == {"ann", "bob"}
+
+
+def test_a_worker_that_dies_over_a_row(disk) -> None:
+    disk.write("rows.jsonl", lines(ROWS[0] | {"code": f"# fake: die\n{NEW}"}, ROWS[3]))
+    result = disk.run("rows.jsonl", "-n2")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["FAILED not_judged rows.jsonl::row1::*"])
+
+
+def test_archives_are_never_read_by_suffix_alone(archive) -> None:
+    archive.write("solutions/rows.jsonl", lines(*ROWS))
+    archive.write("solutions/ann/level1/019_relu.py", NEW)
+    assert collected(archive) == [f"solutions/ann/level1/019_relu.py::test_kernel[{RELU}]"]
+    assert len(collected(archive, "solutions")) == 1
+
+
+def test_archives_by_option(archive) -> None:
+    archive.write("solutions/ann/level1/019_relu.py", NEW)
+    alone = collected(archive, "--kb-solutions=rows.jsonl")
+    assert [nodeid.split("::")[1] for nodeid in alone] == [f"row{n}" for n in range(1, 6)]
+    both = collected(archive, "solutions", "--kb-solutions=rows.jsonl")
+    assert len(both) == 6
+    assert len(collected(archive, "rows.jsonl", "--kb-solutions=rows.jsonl")) == 5
+
+
+def test_archives_in_the_ini_file(archive) -> None:
+    archive.write("solutions/ann/level1/019_relu.py", NEW)
+    text = (archive.path / "pytest.toml").read_text()
+    archive.write("pytest.toml", text + 'kb_solutions = ["rows.jsonl"]\n')
+    assert len(collected(archive)) == 6
+    assert len(collected(archive, "solutions")) == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "why"),
+    [
+        (["--kb-solutions=none.jsonl"], "*--kb-solutions *none.jsonl: there is no such file*"),
+        (["--kb-solutions=problems"], "*--kb-solutions *problems: not one of .json, *"),
+        (["--kb-problem=none.py"], "*--kb-problem none.py: there is no such file*"),
+        (["--kb-problem=pytest.toml"], "*is neither LEVEL/NUMBER, as in 1/19, nor a file*"),
+        (["--kb-eval-results=none/x.json"], "*--kb-eval-results *: not a file in a folder*"),
+    ],
+)
+def test_usage_errors(archive, args: list[str], why: str) -> None:
+    result = archive.run("rows.jsonl", *args)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([why])
+
+
+def test_a_file_that_is_no_archive_is_one_failed_item(archive) -> None:
+    archive.write("broken.json", "{")
+    result = archive.run("broken.json", "rows.jsonl")
+    result.assert_outcomes(passed=2, failed=4)
+    result.stdout.fnmatch_lines(["broken.json: *broken.json is no JSON: *"])
+
+
+def test_the_same_answer_for_two_problems_is_two_files(disk) -> None:
+    disk.write("rows.json", json.dumps([ROWS[3], ROWS[3] | {"level": 1, "problem_id": 30}]))
+    disk.run("rows.json").assert_outcomes(passed=2)
+    made = [path.name for path in (disk.path / ".kernelbench/sources").rglob("*.py")]
+    assert sorted(made) == ["rows_1.py", "rows_2.py"]
+
+
+# Whole sets
+
+
+def test_reported_case_triton_needs_a_file(disk) -> None:
+    shutil.copytree(DATA / "cases/reports/F2-triton-needs-a-file", disk.path, dirs_exist_ok=True)
+    result = disk.run("solutions.jsonl", "--kb-problem=problem.py", "-v")
+    result.assert_outcomes(passed=2)
+    sources = sorted((disk.path / ".kernelbench/sources").rglob("*.py"))
+    rows = map(json.loads, (disk.path / "solutions.jsonl").read_text().splitlines())
+    assert {path.read_text() for path in sources} == {row["code"] for row in rows}
+    told = disk.run("solutions.jsonl")
+    told.assert_outcomes(failed=2)
+    told.stdout.fnmatch_lines(["solutions.jsonl:1 is for 'problem': *--kb-problem FILE*"])
+
+
+def test_model_answers_handed_over(disk) -> None:
+    shutil.copytree(DATA / "answers", disk.path / "answers")
+    result = disk.run("answers", "--kb-problem=answers/problem.py", "--kb-json=out.jsonl", "-v")
+    result.assert_outcomes(passed=4)
+    notes = [record["notes"] for record in records(disk, "out.jsonl")]
+    assert ["from 05_think.md", "code from lines 7 to 12 of the answer"] in notes
+    disk.write("answers/20_none.md", "Sorry.")
+    again = disk.run("answers", "--kb-problem=answers/problem.py")
+    again.assert_outcomes(passed=4, failed=1)
+    again.stdout.fnmatch_lines(["20_none.md: the answer holds no code: *"])
+
+
+def test_a_kernelbench_checkout_judged_as_it_is(disk) -> None:
+    for name in ("1_Square_matrix_multiplication_", "2_ReLU", "10_Tanh"):
+        disk.write(f"KernelBench/KernelBench/level1/{name}.py", MODEL)
+    for number, fake in ((1, "fast 2"), (2, "not_built"), (10, "wrong_shape")):
+        for sample in (0, 1):
+            name = f"level_1_problem_{number}_sample_{sample}_kernel.py"
+            disk.write(f"KernelBench/runs/gpt/{name}", f"# fake: {fake}\n{NEW}")
+    result = disk.run(
+        "KernelBench/runs", "--kb-problems=KernelBench", "--kb-eval-results=eval_results.json"
+    )
+    result.assert_outcomes(passed=2, failed=2, errors=2)
+    results = json.loads((disk.path / "eval_results.json").read_text())
+    assert list(results) == ["1", "2", "10"]
+    assert [sample["compiled"] for sample in results["2"]] == [False, False]
+    assert [sample["correctness"] for sample in results["10"]] == [False, False]
+    assert results["1"][1]["runtime"] == pytest.approx(0.05)
+
+
+def test_problems_in_a_table(disk) -> None:
+    rows = [{"code": MODEL, "level": 1, "name": "19_Other", "problem_id": 19}]
+    disk.write("hub.jsonl", lines(*rows, {"code": MODEL, "name": "x"}))
+    disk.write("runs/x/level_1_problem_19_sample_0_kernel.py", NEW)
+    result = disk.run("runs", "--kb-problems=hub.jsonl", "-v")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        ["kernelbench: *hub.jsonl:2: no column says its level*", "*level1/019_Other* PASSED*"]
+    )
+
+
+def test_many_formats_in_one_session(disk) -> None:
+    for name in ("1 KernelBench run", "9 Solution JSON", "11 answers", "15 levels of lists"):
+        for file, text in CASES[name].files.items():
+            disk.write(file, text)
+    result = disk.run("runs", "sol", "gpt", "a.json")
+    result.assert_outcomes(passed=5, failed=2)
+    result.stdout.fnmatch_lines(["*is already sample 0 of 'gpt' for level1/019_relu: *"])
+
+
+def test_a_stored_baseline_of_another_device(disk) -> None:
+    entry = {"mean": 0.3, "std": 0.0, "num_trials": 5, "hardware": "Some GPU"}
+    disk.write("times.json", json.dumps({"level1": {"19_relu.py": entry}}))
+    disk.write("solutions/ann/level1/019_relu.py", NEW)
+    args = ("solutions", "--kb-baseline-times=times.json", "--kb-device=cpu")
+    refused = disk.run(*args)
+    assert refused.ret == pytest.ExitCode.USAGE_ERROR
+    refused.stderr.fnmatch_lines(["*measured on 'Some GPU', but this session judges on *"])
+    taken = disk.run(*args, "--kb-foreign-baseline", "--kb-json=out.jsonl")
+    taken.assert_outcomes(passed=1)
+    (record,) = records(disk, "out.jsonl")
+    assert [m["speedup"] for m in record["measurements"]] == [1.0, pytest.approx(3.0)]
+
+
+def test_traces_and_tables(archive) -> None:
+    archive.run("rows.jsonl", "--kb-trace=t.jsonl", "--kb-csv=t.csv")
+    traces = records(archive, "t.jsonl")
+    assert len(traces) == 3
+    assert {each["evaluation"]["status"] for each in traces} == {"PASSED", "INCORRECT_NUMERICAL"}
+    assert len((archive.path / "t.csv").read_text().splitlines()) == 4
