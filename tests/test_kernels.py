@@ -287,8 +287,13 @@ class TestOnTheHost:
         mine = profile(MM, decoy, own_code=SO, outside_us=900.0, converts=True)
         assert not find(mine, REFERENCE, on_device=False).is_kernel
 
+    def test_an_interruption_is_no_kernel(self) -> None:
+        rows = (Ran("operator", "aten::mm", "", 900.0), Ran("call", "noop", "", 0.5))
+        mine = profile(*rows, own_code=SO, outside_us=1200.0)
+        assert not find(mine, REFERENCE, on_device=False).is_kernel
+
     def test_threads_of_its_own_beside_a_traced_call(self) -> None:
-        mine = profile(MM, Ran("call", "start", "", 0.5), own_code=SO, outside_us=900.0)
+        mine = profile(MM, Ran("call", "start", "", 0.5), own_code=SO, outside_us=9000.0)
         assert find(mine, REFERENCE, on_device=False).is_kernel
 
     def test_an_operator_of_its_own(self) -> None:

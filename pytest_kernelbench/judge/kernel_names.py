@@ -51,7 +51,8 @@ _STANDARD = frozenset(
         "cub", "thrust", "cuda", "std", "at", "c10", "detail", "anonymous", "namespace", "enum",
         "struct", "class", "instance", "operator", "lambda", "const", "volatile", "unsigned",
         "signed", "int", "long", "short", "char", "bool", "float", "double", "void", "true",
-        "false", "nullptr", "size_t", "int8_t", "uint8_t", "int32_t", "uint32_t", "int64_t", "uint64_t",
+        "false", "nullptr", "size_t", "int8_t", "uint8_t", "int32_t", "uint32_t", "int64_t",
+        "uint64_t",
     }
 )  # fmt: skip
 _VERSION = re.compile(r"(CUB|THRUST)_\d\w*|__\w+")
