@@ -5,7 +5,9 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from pytest_kernelbench.verdict import Status
+from pytest_kernelbench.timing.interval import Interval
+from pytest_kernelbench.timing.words import control_words
+from pytest_kernelbench.verdict import Measurement, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -115,6 +117,11 @@ def wrapped(parts: Sequence[str], indent: str, width: int = WIDTH) -> Iterator[s
 def shortened(name: str, width: int) -> str:
     """The name, or its end: runs of one model differ there."""
     return name if len(name) <= width else "~" + name[-(width - 1) :]
+
+
+def control(measured: Measurement) -> str:
+    """What the A/A control says about the session."""
+    return control_words(Interval(measured.speedup, measured.low, measured.high))
 
 
 def legend(baseline: str) -> Iterator[str]:

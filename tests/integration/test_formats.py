@@ -1,4 +1,4 @@
-"""What people have on disk, each format as a small folder: judged, or told in a sentence what it needs.
+"""What people have on disk, each format as a small folder: judged, or told what it needs.
 
 The numbers are those of docs/formats.md.
 """
@@ -97,7 +97,10 @@ CASES = {
         {"passed": 2},
     ),
     "2 level in the folder's name": Case(
-        {"runs/opus4_level2_2025/problem_1_kernel.py": NEW, "runs/opus4_level2_2025/summary.json": "{}"},
+        {
+            "runs/opus4_level2_2025/problem_1_kernel.py": NEW,
+            "runs/opus4_level2_2025/summary.json": "{}",
+        },
         ["runs"],
         {"passed": 1},
         collects=[f"runs/opus4_level2_2025/problem_1_kernel.py::test_kernel[{GEMM}]"],
@@ -107,8 +110,8 @@ CASES = {
         ["runs"],
         {"failed": 1},
         [
-            "problem_19_kernel.py is for a problem 19, but nothing tells of which level: name its "
-            "folder ..._levelN_..., or give --kb-level N*same holds for others of this folder",
+            "problem_19_kernel.py is for a problem 19, but nothing tells of which level: *",
+            "*or give --kb-level N*; the same holds for others of this folder",
             "  number 19 is in level 1: say which",
         ],
     ),
@@ -125,8 +128,11 @@ CASES = {
             "board/data.json": json.dumps(
                 {
                     "19_ReLU": [
-                        {"display_name": "ann", "torch_speedup": 1.5,
-                         "file": "0123456789abcdef0123456789abcdef.py"},
+                        {
+                            "display_name": "ann",
+                            "torch_speedup": 1.5,
+                            "file": "0123456789abcdef0123456789abcdef.py",
+                        },
                         {"display_name": "bob", "file": "00000000000000000000000000000000.py"},
                         {"display_name": "eve", "file": "../../outside.py"},
                         {"display_name": "tom", "file": "none.py"},
@@ -138,7 +144,7 @@ CASES = {
         ["board/data.json"],
         {"passed": 2, "failed": 2},
         ["*outside.py lies outside of the index's folder", "*none.py cannot be read: *"],
-    ),  # fmt: skip
+    ),
     "3 no index": Case(
         {f"solutions/{digit * 32}.py": NEW for digit in "0123"},
         ["solutions"],
@@ -202,7 +208,8 @@ CASES = {
     ),
     "7 kernelbot": Case(
         {
-            "sub/correct/submission.py": "#!POPCORN leaderboard relu\n" + FUNCTION.format("custom_kernel"),
+            "sub/correct/submission.py": "#!POPCORN leaderboard relu\n"
+            + FUNCTION.format("custom_kernel"),
             "sub/correct/task.yml": "",
             "sub/wrong/other.py": "#!POPCORN leaderboard sort\n" + FUNCTION.format("custom_kernel"),
         },
@@ -369,7 +376,7 @@ CASES = {
         {"passed": 4, "failed": 1},
         [],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.fixture

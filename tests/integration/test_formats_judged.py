@@ -128,8 +128,8 @@ def test_formats_judged(disk: pytest.Pytester) -> None:
     disk.disk("folder/level1/001_add/helper.py", "def added(a, b):\n    return a.add(b)\n")
     result = disk.runpytest_subprocess(
         "runs", "rows.jsonl", "packed", "folder", "--kb-problems=KernelBench", "--kb-device=cpu",
-        "--kb-correctness-only", "--kb-seeds=2", "--kb-eval-results=results/eval_results.json", "-v",
-        "--kb-json=out.jsonl", timeout=600,
+        "--kb-correctness-only", "--kb-seeds=2", "--kb-eval-results=results/eval_results.json",
+        "--kb-json=out.jsonl", "-v", timeout=600,
     )  # fmt: skip
     verdicts = {
         plain["nodeid"].partition("::test")[0]: plain
@@ -153,7 +153,9 @@ def test_formats_judged(disk: pytest.Pytester) -> None:
     assert "rows_3.py" in raised
     assert "return a.missing + b" in raised
     notes = verdicts["runs/kit/level_1_problem_1_sample_0_kernel.py"]["notes"]
-    assert "adapter custom_kernel: custom_kernel() is called with the inputs as one argument" in notes
+    assert (
+        "adapter custom_kernel: custom_kernel() is called with the inputs as one argument" in notes
+    )
     samples = json.loads((disk.path / "results/eval_results_rows_level1.json").read_text())["1"]
     assert [sample["correctness"] for sample in samples] == [True, False, False]
     result.assert_outcomes(passed=5, failed=4)
