@@ -134,6 +134,24 @@ class Scoreboard:
             return
         yield from terminal.table(self.rows(), thresholds(settings))
         yield from terminal.legend(settings.baselines[0])
+        yield from self._circumstances()
+
+    def _circumstances(self) -> Iterator[str]:
+        """Where it was judged, how steady that place was, and how far its walls reach."""
+        from pytest_kernelbench.reports import terminal
+        from pytest_kernelbench.selftest.stamp import stamp
+
+        judged = [verdict for verdict in self.verdicts.values() if verdict.device]
+        places = {(v.device, v.size, v.dtype): v.device_uuid for v in judged}
+        for (device, size, dtype), uuid in places.items():
+            yield f"judged on {device}, {size} sizes, {dtype}"
+            tested = stamp(self._state.settings.cache_dir, uuid)
+            yield from terminal.sentence(tested or "no selftest here yet: kb selftest")
+        for verdict in judged:
+            if (control := verdict.control) is not None:
+                yield from terminal.sentence(terminal.control(control))
+        if missing := sorted({wall for verdict in judged for wall in verdict.missing_walls}):
+            yield from terminal.sentence("reduced isolation: no " + "; no ".join(missing))
 
     def _losses(self) -> Iterable[str]:
         if self.strays:

@@ -106,6 +106,8 @@ class Verdict:
     dtype: str = ""
     walls: tuple[str, ...] = ()
     """The walls that were up around the contender."""
+    missing_walls: tuple[str, ...] = ()
+    """``"wall: reason"`` for each that the machine could not raise."""
     build_s: float = 0.0
     build_cached: bool = False
     judge_s: float = 0.0

@@ -135,6 +135,7 @@ class Referee:
             size=self.size,
             dtype=self.settings.dtype,
             walls=progress.walls,
+            missing_walls=progress.missing_walls,
             build_s=extension.seconds,
             build_cached=extension.cached,
             judge_s=time.monotonic() - start,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -112,6 +113,11 @@ def wrapped(parts: Sequence[str], indent: str, width: int = WIDTH) -> Iterator[s
         line += text
     if line != indent:
         yield line.rstrip()
+
+
+def sentence(text: str) -> Iterator[str]:
+    """Running text on indented lines."""
+    yield from textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 
 def shortened(name: str, width: int) -> str:
