@@ -36,7 +36,7 @@ def ended_by(error: Exception, pair: Pair) -> Verdict:
         return ended(pair, Status.SKIPPED, str(error), log=log)
     if isinstance(error, KernelbenchError):
         status = next((s for kind, s in _STATUS_OF if isinstance(error, kind)), Status.NOT_JUDGED)
-        reason, _, detail = str(error).partition("\n")
+        reason, detail = _headline(str(error))
         return ended(pair, status, reason, detail=detail, log=log)
     return ended(
         pair,
@@ -44,3 +44,12 @@ def ended_by(error: Exception, pair: Pair) -> Verdict:
         f"the judge itself failed: {type(error).__name__}: {error}",
         detail="".join(traceback.format_exception(error)),
     )
+
+
+def _headline(text: str) -> tuple[str, str]:
+    """One line that says what happened, and the rest: of a traceback, what was raised."""
+    first, _, rest = text.partition("\n")
+    if not first.startswith("Traceback"):
+        return first, rest
+    raised = (line for line in rest.splitlines() if line.strip() and not line.startswith(" "))
+    return next(raised, first), text
