@@ -38,6 +38,12 @@ def write(root: Path, name: str, text: str = ENTRY) -> Path:
         ("solutions/level1/019_relu.py", Claim("solutions", 1, 19, "relu")),
         ("entries/bob/level1/019_relu.py", Claim("bob", 1, 19, "relu")),
         ("runs/x/level_1_problem_2_sample_10_kernel.py", Claim("x", 1, 2, sample=10)),
+        ("runs/x/level_1_problem_2_sample_10.md", Claim("x", 1, 2, sample=10)),
+        ("runs/x_level3/problem_2_kernel.py", Claim("x_level3", 3, 2)),
+        ("solutions/ann/run2/level1/019_relu.md", Claim("ann/run2", 1, 19, "relu")),
+        ("solutions/ann/run2/level1/019_relu_s2.cu", Claim("ann/run2", 1, 19, "relu", 2)),
+        ("solutions/ann/level1/019_relu/solution.py", Claim("ann", 1, 19, "relu")),
+        ("runs/x/level_1_problem_2_sample_3/model_new.py", Claim("x", 1, 2, sample=3)),
     ],
 )
 def test_layouts(tmp_path: Path, matchmaker: Matchmaker, file: str, claim: Claim) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from pytest_kernelbench.catalog.material import Material
+if TYPE_CHECKING:
+    from pytest_kernelbench.catalog.material import Material
 
 
 @dataclass(frozen=True)

@@ -15,17 +15,20 @@ TEXT_SUFFIXES = (*CPP_SUFFIXES, ".md", ".txt")
 LOOKED_INTO = frozenset({".py", ".json", ".toml", *TEXT_SUFFIXES})
 """Suffixes of files that may be solutions under any name."""
 REFERENCES = ("reference.py", "func_forward.py", "model.py")
-_NUMBERED_TEXT = re.compile(r"[0-9]+_.+\.(?:cu|cpp|cc|cxx|md|txt)")
-_RUN_TEXT = re.compile(r"level_[0-9]+_problem_[0-9]+_sample_[0-9]+(?:_[a-z]+)?\.(?:cu|cpp|md|txt)")
-_PROBLEM_FILE = re.compile(r"problem_([0-9]+)(?:_sample_([0-9]+))?_kernel\.py")
-_OPERATOR_FILE = re.compile(r"(.+__.+)_implementation_v[0-9]+\.py")
+# As texts: re compiles them when they are first used, which in most runs is never.
+_NUMBERED_TEXT = r"[0-9]+_.+\.(?:cu|cpp|cc|cxx|md|txt)"
+_RUN_TEXT = r"level_[0-9]+_problem_[0-9]+_sample_[0-9]+(?:_[a-z]+)?\.(?:cu|cpp|md|txt)"
+_PROBLEM_FILE = r"problem_([0-9]+)(?:_sample_([0-9]+))?_kernel\.py"
+_OPERATOR_FILE = r"(.+__.+)_implementation_v[0-9]+\.py"
 _TASKS = {"solution.py": "reference.py", "candidate.py": "reference.py", "model_new.py": "model.py"}
 """What a folder's solution and its reference are called: nothing else in it is collected."""
 
 
 def problem_run(path: Path) -> Claim | None:
     """``<run>_level2_.../problem_P_kernel.py``: the level is the folder's."""
-    match = _PROBLEM_FILE.fullmatch(path.name)
+    if not path.name.startswith("problem_"):
+        return None
+    match = re.fullmatch(_PROBLEM_FILE, path.name)
     if match is None:
         return None
     return Claim(
@@ -63,31 +66,11 @@ def task_folder(path: Path) -> Claim | None:
     )
 
 
-def text_by_name(path: Path) -> Claim | None:
-    """Answers and C++ called as solutions in Python are: ``level1/019_relu.md``."""
-    if path.suffix not in TEXT_SUFFIXES or "prompt" in path.name:
-        return None
-    in_level = LEVEL_FOLDER.fullmatch(path.parent.name)
-    run = _RUN_TEXT.fullmatch(path.name)
-    if run is None and (in_level is None or not _NUMBERED_TEXT.fullmatch(path.name)):
-        return None
-    place = parse(path.stem if run else f"{path.parent.name}/{path.stem}")
-    entrant = path.parent.name if run else path.parent.parent.name
-    form = "C++ source" if path.suffix in CPP_SUFFIXES else "answer"
-    return Claim(
-        entrant,
-        place.level,
-        place.number,
-        place.name,
-        place.sample or 0,
-        format=form,
-        adapter="text",
-    )
-
-
 def operator_file(path: Path) -> Claim | None:
     """``<op>__<overload>/<op>__<overload>_implementation_v1.py``: another benchmark's."""
-    match = _OPERATOR_FILE.fullmatch(path.name)
+    if "__" not in path.parent.name:
+        return None
+    match = re.fullmatch(_OPERATOR_FILE, path.name)
     if match is None or match[1] != path.parent.name:
         return None
     why = (
@@ -115,4 +98,27 @@ class FolderSolution(EntrantTree):
         return Claim(entrant, place.level, place.number, place.name, sample, format="folder")
 
 
-BY_NAME = (problem_run, task_folder, text_by_name, operator_file)
+class TextByName(EntrantTree):
+    """Answers and C++ called as solutions in Python are: ``level1/019_relu.md``."""
+
+    def __call__(self, path: Path) -> Claim | None:
+        """See ``Adapter``."""
+        if path.suffix not in TEXT_SUFFIXES or "prompt" in path.name:
+            return None
+        run = path.name.startswith("level_") and re.fullmatch(_RUN_TEXT, path.name)
+        in_level = LEVEL_FOLDER.fullmatch(path.parent.name)
+        if not run and not (in_level and re.fullmatch(_NUMBERED_TEXT, path.name)):
+            return None
+        place = parse(path.stem if run else f"{path.parent.name}/{path.stem}")
+        return Claim(
+            path.parent.name if run else self._entrant(path.parent.parent),
+            place.level,
+            place.number,
+            place.name,
+            place.sample or 0,
+            format="C++ source" if path.suffix in CPP_SUFFIXES else "answer",
+            adapter="text",
+        )
+
+
+BY_NAME = (problem_run, task_folder, operator_file)

@@ -5,23 +5,18 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_BEGIN, _END = "(?<![a-z0-9])", "(?![a-z0-9])"
-
-
-def _word(words: str, digits: str) -> re.Pattern[str]:
-    return re.compile(rf"{_BEGIN}(?:{words})[ _-]?({digits}){_END}", re.IGNORECASE)
-
-
-_LEVEL = _word("level|lvl", "[0-9]{1,3}")
-_NUMBER = _word("problem|prob|task|pid", "[0-9]{1,5}")
-_SAMPLE = _word("sample|attempt|try", "[0-9]{1,5}")
-_LAST_SAMPLE = re.compile(r"[_-]s([0-9]{1,5})$", re.IGNORECASE)
-_SHORT = re.compile(rf"{_BEGIN}l([0-9]{{1,3}})[ _-]?p([0-9]{{1,5}}){_END}", re.IGNORECASE)
-_BOTH = re.compile(r"([0-9]{1,2})[/_-]([0-9]{1,5})")
-_LEADING = re.compile(r"([0-9]{1,5})(?:[/ _.-]+(.*))?", re.DOTALL)
-_SUFFIX = re.compile(r"\.(?:py|cu|cuh|cpp|cc|cxx|md|txt|json)$", re.IGNORECASE)
-_FILLER = re.compile(rf"{_BEGIN}(?:kernel|solution|answer|generated){_END}", re.IGNORECASE)
-_HOLE = re.compile(r"[ :_-]*/[/ :_-]*")
+# Patterns are texts: re compiles them when they are first used, which in most runs is never.
+_BEGIN, _END = "(?i)(?<![a-z0-9])", "(?![a-z0-9])"
+_LEVEL = rf"{_BEGIN}(?:level|lvl)[ _-]?([0-9]{{1,3}}){_END}"
+_NUMBER = rf"{_BEGIN}(?:problem|prob|task|pid)[ _-]?([0-9]{{1,5}}){_END}"
+_SAMPLE = rf"{_BEGIN}(?:sample|attempt|try)[ _-]?([0-9]{{1,5}}){_END}"
+_LAST_SAMPLE = r"(?i)[_-]s([0-9]{1,5})$"
+_SHORT = rf"{_BEGIN}l([0-9]{{1,3}})[ _-]?p([0-9]{{1,5}}){_END}"
+_BOTH = r"([0-9]{1,2})[/_-]([0-9]{1,5})"
+_LEADING = r"(?s)([0-9]{1,5})(?:[/ _.-]+(.*))?"
+_SUFFIX = r"(?i)\.(?:py|cu|cuh|cpp|cc|cxx|md|txt|json)$"
+_FILLER = rf"{_BEGIN}(?:kernel|solution|answer|generated){_END}"
+_HOLE = r"[ :_-]*/[/ :_-]*"
 _MARGIN = "/ :_.-"
 
 
@@ -37,29 +32,29 @@ class Place:
 
 def parse(text: str) -> Place:
     """Read a file's stem, a title or a path of a problem; never fails, at worst all is name."""
-    rest = _SUFFIX.sub("", text.strip())
+    rest = re.sub(_SUFFIX, "", text.strip())
     level, number = None, None
-    if short := _SHORT.search(rest):
+    if short := re.search(_SHORT, rest):
         level, number = int(short[1]), int(short[2])
         rest = _cut(rest, short)
-    if level is None and (match := _LEVEL.search(rest)):
+    if level is None and (match := re.search(_LEVEL, rest)):
         level, rest = int(match[1]), _cut(rest, match)
-    if number is None and (match := _NUMBER.search(rest)):
+    if number is None and (match := re.search(_NUMBER, rest)):
         number, rest = int(match[1]), _cut(rest, match)
     sample = None
-    if match := _SAMPLE.search(rest) or _LAST_SAMPLE.search(rest):
+    if match := re.search(_SAMPLE, rest) or re.search(_LAST_SAMPLE, rest):
         sample, rest = int(match[1]), _cut(rest, match)
-    rest = _HOLE.sub("/", _FILLER.sub("/", rest)).strip(_MARGIN)
-    if level is None and number is None and (both := _BOTH.fullmatch(rest)):
+    rest = re.sub(_HOLE, "/", re.sub(_FILLER, "/", rest)).strip(_MARGIN)
+    if level is None and number is None and (both := re.fullmatch(_BOTH, rest)):
         return Place(int(both[1]), int(both[2]), "", sample)
-    if number is None and (leading := _LEADING.fullmatch(rest)):
+    if number is None and (leading := re.fullmatch(_LEADING, rest)):
         number, rest = int(leading[1]), leading[2] or ""
     return Place(level, number, rest.strip(_MARGIN), sample)
 
 
 def level_of(folder: str) -> int | None:
     """The level in a folder's name: ``level2``, ``opus4_level2_20250101``."""
-    match = _LEVEL.search(folder)
+    match = re.search(_LEVEL, folder)
     return int(match[1]) if match else None
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from pytest_kernelbench.catalog import files
 from pytest_kernelbench.catalog.layouts import EntrantTree, kernelbench_run
-from pytest_kernelbench.catalog.material import Material, materialise
 from pytest_kernelbench.catalog.naming import letters
 from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_kernelbench.catalog.claim import Adapter, Claim
+    from pytest_kernelbench.catalog.material import Material
     from pytest_kernelbench.catalog.problems import ProblemCatalog
 
 
@@ -26,6 +26,7 @@ def own_adapters(solution_folders: tuple[str, ...]) -> tuple[Adapter, ...]:
         EntrantTree(solution_folders),
         kernelbench_run,
         files.FolderSolution(solution_folders),
+        files.TextByName(solution_folders),
         *files.BY_NAME,
     )
 
@@ -158,6 +159,8 @@ class Matchmaker:
     def _solution(self, path: Path, claim: Claim, problem: Problem) -> Solution:
         if claim.material is None and not claim.adapter:
             return Solution(path, claim.entrant, claim.sample, claim.entry, notes=claim.notes)
+        from pytest_kernelbench.catalog.material import materialise
+
         entry, notes = claim.entry, claim.notes
         material = claim.material or _text_of(path)
         if claim.adapter:
@@ -191,6 +194,8 @@ def _unpaired(path: Path, claim: Claim) -> str:
 
 
 def _text_of(path: Path) -> Material:
+    from pytest_kernelbench.catalog.material import Material
+
     return Material(((path.name, path.read_text(encoding="utf-8", errors="replace")),))
 
 
