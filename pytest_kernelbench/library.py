@@ -75,6 +75,8 @@ class Judge:
         self._engine = self._judging.submit(make_engine or _local_engine, self.settings)
         self._lock = threading.Lock()
         self._open: set[Future[Verdict]] = set()
+        self._built: list[tuple[Pair, Extension, Future[Verdict]]] = []
+        self._last: Problem | None = None
         self._closed = False
 
     def submit(self, question: Question) -> Future[Verdict]:
@@ -222,12 +224,13 @@ class Judge:
             return
         with self._lock:
             if not self._closed:
-                self._judging.submit(self._judge, engine, pair, extension, verdict)
+                self._built.append((pair, extension, verdict))
+                self._judging.submit(self._judge_one, engine)
                 return
         verdict.cancel()
 
-    @staticmethod
-    def _judge(engine: Engine, pair: Pair, extension: Extension, verdict: Future[Verdict]) -> None:
+    def _judge_one(self, engine: Engine) -> None:
+        pair, extension, verdict = self._take()
         if not verdict.set_running_or_notify_cancel():
             return
         try:
@@ -235,6 +238,15 @@ class Judge:
         except Exception as error:  # noqa: BLE001 - whatever it is, it is a verdict
             reached = ended_by(error, pair)
         verdict.set_result(reached)
+
+    def _take(self) -> tuple[Pair, Extension, Future[Verdict]]:
+        """Of what is built, rather the last problem again: its reference is ready."""
+        with self._lock:
+            problems = [pair.problem for pair, _, _ in self._built]
+            again = problems.index(self._last) if self._last in problems else 0
+            taken = self._built.pop(again)
+            self._last = taken[0].problem
+            return taken
 
     def _close_engine(self) -> None:
         if self._engine.exception() is None:

@@ -65,7 +65,7 @@ class ScriptedServer:
 
 
 @contextmanager
-def serve(script: Script | list[Step]) -> Iterator[ScriptedServer]:
+def serve(script: Script | list[Step], port: int = 0) -> Iterator[ScriptedServer]:
     """A server for as long as the block lasts; a list is answered in order, its last for ever."""
     steps = script
 
@@ -75,7 +75,7 @@ def serve(script: Script | list[Step]) -> Iterator[ScriptedServer]:
 
     scripted = ScriptedServer(listed if isinstance(script, list) else script)
     http = ThreadingHTTPServer(
-        ("127.0.0.1", 0), type("Handler", (_Handler,), {"scripted": scripted})
+        ("127.0.0.1", port), type("Handler", (_Handler,), {"scripted": scripted})
     )
     http.daemon_threads = True
     scripted.url = f"http://127.0.0.1:{http.server_port}/v1"

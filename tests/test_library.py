@@ -127,6 +127,26 @@ def test_the_engine_lives_in_one_thread(settings: Settings) -> None:
     assert Path("closed").exists()
 
 
+def test_pairs_of_one_problem_stay_together(settings: Settings) -> None:
+    gate, order = threading.Event(), []
+
+    class Slow(FakeEngine):
+        def judge(self, pair: Pair, extension: Extension) -> Verdict:
+            gate.wait(20)
+            order.append(pair.problem.path)
+            return super().judge(pair, extension)
+
+    with Judge(settings, Slow, builders=1) as judge:
+        problems = (PROBLEM, f"# another\n{PROBLEM}")
+        first = judge.submit(Question(problems[0], solution("right")))
+        wait_until(first.running)
+        others = [judge.submit(Question(problems[n % 2], solution("right"))) for n in range(1, 6)]
+        wait_until(lambda: len(judge._built) == 5)
+        gate.set()
+        assert {each.result().status for each in [first, *others]} == {Status.RIGHT}
+    assert [path == order[0] for path in order] == [True] * 3 + [False] * 3
+
+
 def test_no_engine_no_verdict(settings: Settings) -> None:
     def make(_: Settings) -> FakeEngine:
         message = "0 CUDA devices are visible here"
