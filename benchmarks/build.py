@@ -86,8 +86,7 @@ def plain(sources: list[Path], scratch: Path) -> Figures:
         # The real compilers under their own names, and none of our variables.
         environment["CXX"] = tools.cxx
         environment["PYTORCH_NVCC"] = tools.nvcc
-        for folder in tools.more_includes:
-            environment["CPLUS_INCLUDE_PATH"] = folder
+        environment["CPLUS_INCLUDE_PATH"] = os.pathsep.join(tools.more_includes)
         del environment["PYTEST_KERNELBENCH_BUILD"]
         done = subprocess.run(
             [sys.executable, "-c", _PLAIN, str(source)],

@@ -49,6 +49,14 @@ def make(tmp_path: Path) -> Iterator[Callable[..., Builder]]:
         builder.close()
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Builder]:
+    """A builder for the tests that need no cache of their own."""
+    builder = Builder(Settings(cache_dir=tmp_path_factory.mktemp("cache")))
+    yield builder
+    builder.close()
+
+
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[..., Path]:
     """Write a solution."""
@@ -68,8 +76,8 @@ def fails(builder: Builder, solution: Path, **kwargs: Any) -> BuildError:
     return caught.value
 
 
-def test_a_solution_without_extensions(make: Any, write: Any) -> None:
-    extension: Extension = make().build(write("from __future__ import annotations\n" + MODEL))
+def test_a_solution_without_extensions(shared: Builder, write: Any) -> None:
+    extension: Extension = shared.build(write("from __future__ import annotations\n" + MODEL))
     assert (extension.folder / "manifest.json").is_file()
     assert extension.log.is_file()
     assert not extension.cached
@@ -99,25 +107,25 @@ def test_a_syntax_error_is_told_without_a_child(make: Any, write: Any, monkeypat
     ("content", "words"),
     [(b"x = '\xff\xfe'\n", "s.py"), (b"x = 1\0\n", "s.py"), (b"(" * 5000, "s.py")],
 )
-def test_what_is_no_python_source(make: Any, write: Any, content: bytes, words: str) -> None:
+def test_what_is_no_python_source(shared: Builder, write: Any, content: bytes, words: str) -> None:
     path = write("")
     path.write_bytes(content)
-    assert words in str(fails(make(), path))
+    assert words in str(fails(shared, path))
 
 
-def test_a_file_that_is_not_there(make: Any, tmp_path: Path) -> None:
-    assert "cannot be read" in str(fails(make(), tmp_path / "none.py"))
+def test_a_file_that_is_not_there(shared: Builder, tmp_path: Path) -> None:
+    assert "cannot be read" in str(fails(shared, tmp_path / "none.py"))
 
 
-def test_no_entry(make: Any, write: Any) -> None:
+def test_no_entry(shared: Builder, write: Any) -> None:
     solution = write(MODEL)
-    assert "defines no custom_kernel" in str(fails(make(), solution, entry="custom_kernel"))
-    assert make().build(solution, entry="ModelNew")
+    assert "defines no custom_kernel" in str(fails(shared, solution, entry="custom_kernel"))
+    assert shared.build(solution, entry="ModelNew")
 
 
-def test_a_module_body_that_raises_is_told_by_its_own_lines(make: Any, write: Any) -> None:
+def test_a_module_body_that_raises_is_told_by_its_own_lines(shared: Builder, write: Any) -> None:
     solution = write("def f():\n    raise RuntimeError('boom at import')\n\nf()\n" + MODEL)
-    error = fails(make(), solution)
+    error = fails(shared, solution)
     lines = str(error).splitlines()
     assert lines[-1] == "RuntimeError: boom at import"
     assert any("line 4" in line for line in lines)
@@ -141,18 +149,20 @@ def test_a_failure_is_cached_with_its_words(make: Any, write: Any, monkeypatch: 
         ("raise KeyboardInterrupt\n", "KeyboardInterrupt"),
     ],
 )
-def test_a_module_body_that_ends_its_process(make: Any, write: Any, body: str, words: str) -> None:
-    assert words in str(fails(make(), write(body)))
+def test_a_module_body_that_ends_its_process(
+    shared: Builder, write: Any, body: str, words: str
+) -> None:
+    assert words in str(fails(shared, write(body)))
 
 
-def test_a_missing_dsl_is_a_need_and_not_a_fault(make: Any, write: Any) -> None:
+def test_a_missing_dsl_is_a_need_and_not_a_fault(shared: Builder, write: Any) -> None:
     with pytest.raises(MissingNeedError, match="environment: module tilelang missing") as caught:
-        make().build(write("import tilelang.language as T\n" + MODEL))
+        shared.build(write("import tilelang.language as T\n" + MODEL))
     assert caught.value.need == "module tilelang"
 
 
-def test_a_missing_module_that_nobody_knows_is_a_fault(make: Any, write: Any) -> None:
-    error = fails(make(), write("import my_helpers_xyz\n"))
+def test_a_missing_module_that_nobody_knows_is_a_fault(shared: Builder, write: Any) -> None:
+    error = fails(shared, write("import my_helpers_xyz\n"))
     assert not isinstance(error, MissingNeedError)
     assert "No module named 'my_helpers_xyz'" in str(error)
 
@@ -198,17 +208,17 @@ def test_the_time_limit_ends_all_that_was_started(make: Any, write: Any) -> None
     assert ["sleep", seconds] not in running
 
 
-def test_a_flood_of_output_is_cut_off(make: Any, write: Any) -> None:
+def test_a_flood_of_output_is_cut_off(shared: Builder, write: Any) -> None:
     solution = write("import sys\nwhile True:\n    sys.stdout.write('x' * 100_000 + chr(10))\n")
-    error = fails(make(), solution)
+    error = fails(shared, solution)
     assert "it printed more than 64 MiB" in str(error)
     assert Path(error.log).stat().st_size < 3 << 20
 
 
-def test_a_pipe_holder_holds_nobody_up(make: Any, write: Any) -> None:
+def test_a_pipe_holder_holds_nobody_up(shared: Builder, write: Any) -> None:
     solution = write("import subprocess\nsubprocess.Popen(['sleep', '60'])\n" + MODEL)
     started = time.monotonic()
-    make().build(solution)
+    shared.build(solution)
     assert time.monotonic() - started < 40
 
 
@@ -227,9 +237,9 @@ def test_files_beside_the_solution_are_part_of_what_is_built(make: Any, write: A
     assert not (solution.parent / "__pycache__").exists()
 
 
-def test_a_torch_py_beside_a_solution_is_not_torch(make: Any, write: Any) -> None:
+def test_a_torch_py_beside_a_solution_is_not_torch(shared: Builder, write: Any) -> None:
     write("raise RuntimeError('not torch')\n", "torch.py")
-    assert make().build(write("import torch\ntorch.nn.Module\n" + MODEL))
+    assert shared.build(write("import torch\ntorch.nn.Module\n" + MODEL))
 
 
 def test_spaces_and_other_scripts_in_every_path(make: Any, write: Any, tmp_path: Path) -> None:
@@ -238,16 +248,16 @@ def test_spaces_and_other_scripts_in_every_path(make: Any, write: Any, tmp_path:
     assert list(extension.folder.glob("calls/*/tiny.so"))
 
 
-def test_a_tiny_library_is_in_the_manifest(make: Any, write: Any) -> None:
-    extension = make().build(write(TINY))
+def test_a_tiny_library_is_in_the_manifest(shared: Builder, write: Any) -> None:
+    extension = shared.build(write(TINY))
     text = (extension.folder / "manifest.json").read_text()
     assert '"name":"tiny"' in text
     assert '"kind":"operators"' in text
     assert not list(extension.folder.rglob("*.o"))
 
 
-def test_two_solutions_may_call_their_library_alike(make: Any, write: Any) -> None:
-    builder = make()
+def test_two_solutions_may_call_their_library_alike(shared: Builder, write: Any) -> None:
+    builder = shared
     one = builder.build(write(TINY, "one.py"))
     other = builder.build(write(TINY.replace("return 1", "return 2"), "other.py"))
     libraries = [next(e.folder.glob("calls/*/tiny.so")).read_bytes() for e in (one, other)]
@@ -258,9 +268,9 @@ def test_many_workers_build_the_same_source_once(make: Any, write: Any, monkeypa
     started: list[str] = []
     real = builder_module.run_child
 
-    def count(job: Any, *args: Any) -> Any:
+    def count(nursery: Any, job: Any, *args: Any) -> Any:
         started.append(job.solution)
-        return real(job, *args)
+        return real(nursery, job, *args)
 
     monkeypatch.setattr(builder_module, "run_child", count)
     copies = [write(MODEL, f"copy{n}.py") for n in range(4)]
@@ -339,9 +349,9 @@ def test_without_nvcc_a_cuda_source_cannot_be_built_here(
     assert caught.value.need == "nvcc (the CUDA toolkit)"
 
 
-def test_a_compile_error_is_told_by_the_compilers_first_words(make: Any, write: Any) -> None:
+def test_a_compile_error_is_told_by_the_compilers_first_words(shared: Builder, write: Any) -> None:
     solution = write(TINY.replace("return 1;", "return nope;"))
-    error = fails(make(), solution)
+    error = fails(shared, solution)
     first, shown, *_ = str(error).splitlines()
     assert first.startswith("main.cpp:")
     assert "nope" in first
@@ -351,12 +361,12 @@ def test_a_compile_error_is_told_by_the_compilers_first_words(make: Any, write: 
     assert "ninja" in log.read_text()
 
 
-def test_a_failure_that_the_solution_caught_is_a_warning(make: Any, write: Any) -> None:
+def test_a_failure_that_the_solution_caught_is_a_warning(shared: Builder, write: Any) -> None:
     failing = TINY.replace("return 1;", "return nope;").replace("made =", "    made =")
     solution = write(
         failing.replace("    made", "try:\n    made").replace(
             MODEL, "except RuntimeError:\n    made = None\n" + MODEL
         )
     )
-    extension = make().build(solution)
+    extension = shared.build(solution)
     assert any("tiny was not built" in warning for warning in extension.warnings)

@@ -16,9 +16,15 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from pytest_kernelbench.build import outcome, replay
-from pytest_kernelbench.build.environment import ccache_environment, child_environment, passed_on
+from pytest_kernelbench.build.environment import (
+    base_environment,
+    ccache_environment,
+    child_environment,
+    passed_on,
+)
 from pytest_kernelbench.build.extension import Extension
 from pytest_kernelbench.build.job import JOB_FILE, LOG_FILE, Job
+from pytest_kernelbench.build.nursery import Nursery
 from pytest_kernelbench.build.precompiled import Precompiled
 from pytest_kernelbench.build.process import run_child
 from pytest_kernelbench.build.slots import Slots, usable_slots
@@ -75,6 +81,7 @@ class Builder:
         self._pool = ThreadPoolExecutor(self._slots.count, thread_name_prefix="build")
         self._lock = threading.Lock()
         self._cancelled = threading.Event()
+        self._nursery = Nursery(base_environment(os.environ))
         self._futures: dict[str, Future[Extension]] = {}
         self._adopted = 0
 
@@ -107,6 +114,7 @@ class Builder:
         self._cancelled.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
         self._precompiled.close()
+        self._nursery.close()
         self._tidy()
 
     def _submit(self, solution: Path, entry: str) -> Future[Extension]:
@@ -163,7 +171,7 @@ class Builder:
                 with disk_errors(work):
                     job = self._job(solution, entry, work, jobs)
                     (work / JOB_FILE).write_bytes(msgspec.json.encode(job))
-                end = run_child(job, self._settings.build_timeout_s, self._cancelled)
+                end = run_child(self._nursery, job, self._settings.build_timeout_s, self._cancelled)
             result = outcome.judge_child(job, end, self._tools)
             made = Entry(
                 solution=str(solution),

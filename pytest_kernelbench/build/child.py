@@ -45,6 +45,7 @@ _NO_DEVICE = (
     "invalid device ordinal",
     "invalid device id",
     "cuinit",
+    "cannot re-initialize cuda in forked",
 )
 
 

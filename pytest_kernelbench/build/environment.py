@@ -23,6 +23,17 @@ _PASSED_ON = (
 )  # fmt: skip
 
 
+def base_environment(env: Mapping[str, str]) -> dict[str, str]:
+    """What compilers need of the user's environment, and nothing else of it."""
+    return {
+        **{name: env[name] for name in _PASSED_ON if name in env},
+        "PATH": search_path(env),
+        "LC_ALL": "C.UTF-8",
+        "CUDA_VISIBLE_DEVICES": "",
+        "OMP_NUM_THREADS": "1",
+    }
+
+
 def child_environment(
     env: Mapping[str, str], work: Path, passed: Mapping[str, str], jobs: int
 ) -> dict[str, str]:
@@ -40,15 +51,12 @@ def child_environment(
     for folder in private.values():
         os.makedirs(folder, exist_ok=True)
     return {
-        **{name: env[name] for name in _PASSED_ON if name in env},
+        **base_environment(env),
         **private,
         **passed,
         "PATH": f"{passed['PATH']}{os.pathsep}{search_path(env)}",
         WORK_VARIABLE: str(work),
-        "LC_ALL": "C.UTF-8",
-        "CUDA_VISIBLE_DEVICES": "",
         "MAX_JOBS": str(jobs),
-        "OMP_NUM_THREADS": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
         # torch would put ccache before our compiler; ours calls it itself.
         "TORCH_NO_COMPILER_WRAPPER": "1",
