@@ -37,6 +37,13 @@ COMMANDS = (
         "problems_command",
     ),
     Command(
+        "pairs",
+        "Show which files answer which problems, and why",
+        "pytest_kernelbench.catalog.pairs",
+        "add_arguments",
+        "pairs_command",
+    ),
+    Command(
         "report",
         "Sum up records of --kb-json: summary and gates, on any machine",
         "pytest_kernelbench.reports.command",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import ast
 import json
 from pathlib import Path
@@ -14,9 +13,9 @@ from pytest_kernelbench.catalog.claim import Claim
 from pytest_kernelbench.catalog.material import Material
 from pytest_kernelbench.catalog.near import near, spans
 from pytest_kernelbench.catalog.pair import Pair
-from pytest_kernelbench.catalog.pairs import add_pairs_arguments, pairs_command
 from pytest_kernelbench.catalog.problems import ProblemCatalog
 from pytest_kernelbench.catalog.solutions import Matchmaker, own_adapters
+from pytest_kernelbench.cli import main
 from pytest_kernelbench.engine.needs import needs_cuda
 
 NEW = "class ModelNew: pass\n"
@@ -44,9 +43,7 @@ def write(root: Path, name: str, text: str = NEW) -> Path:
 
 
 def pairs(*arguments: str) -> int:
-    parser = argparse.ArgumentParser()
-    add_pairs_arguments(parser)
-    return pairs_command(parser.parse_args(arguments))
+    return main(["pairs", *arguments])
 
 
 def test_a_table(disk: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -38,7 +38,7 @@ class Line:
     """It is paired, or there is a good reason why it is not."""
 
 
-def add_pairs_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``kb pairs``."""
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="files and folders")
     parser.add_argument(
@@ -68,19 +68,13 @@ def add_pairs_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def pairs_command(args: argparse.Namespace) -> int:
-    """Print the table; 1 if anything is left without a problem."""
+    """Print the table; 1 if anything is left without a problem. Raises ``UsageError``."""
     roots = [path.absolute() for path in args.problem_roots or [Path("problems")]]
     cache = args.cache.absolute()
     catalog = ProblemCatalog(roots, [path.absolute() for path in args.problem_files], cache)
     matchmaker = Matchmaker(catalog, own_adapters(("solutions",)), cache, args.level)
-    try:
-        lines = [line for path in args.paths for line in pair_lines(path.absolute(), matchmaker)]
-        complaints = [*catalog.complaints]
-    except UsageError as error:
-        sys.stderr.write(f"kb pairs: {error}\n")
-        return 2
-    sys.stdout.writelines(f"{text}\n" for text in table(lines))
-    sys.stdout.writelines(f"{text}\n" for text in complaints)
+    lines = [line for path in args.paths for line in pair_lines(path.absolute(), matchmaker)]
+    sys.stdout.writelines(f"{text}\n" for text in (*table(lines), *catalog.complaints))
     paired = sum(line.problem != NONE for line in lines)
     sys.stdout.write(f"{len(lines)} found, {paired} paired; searched {catalog.describe()}\n")
     return 0 if all(line.well for line in lines) else 1
