@@ -58,6 +58,8 @@ def test_worth_trying(text: str, *, worth: bool) -> None:
         ("torch::empty_like(x)", "#include <ATen/ops/empty_like.h>"),
         ("PYBIND11_MODULE(x, m) {}", "#include <torch/csrc/utils/pybind.h>"),
         ("at::globalContext()", "#define KERNELBENCH_WHOLE"),
+        ("thrust::complex<float> z;", "#define KERNELBENCH_COMPLEX"),
+        ("AT_DISPATCH_COMPLEX_TYPES(t, n, f)", "#define KERNELBENCH_COMPLEX"),
         ("cublasSgemm(h)", "#define KERNELBENCH_CUDA_LIBRARIES"),
     ],
 )

@@ -37,6 +37,7 @@ _WHOLE = re.compile(
     r"|checkSame|device_of|ITensorListRef|ATen/(?:Context|TensorUtils|DeviceGuard|cuda/CUDAGen)"
 )
 _CUDA_LIBRARIES = re.compile(r"(?i)cublas|cusparse|cusolver|cudnn|nvrtc|AT_CUDA_DRIVER|Handle\(")
+_COMPLEX = re.compile(r"(?i)complex|thrust|\bcub\b|cuda/std|cutlass|cute/")
 # What a word in the text asks for, beside operators and factories.
 _ON_DEMAND = (
     (re.compile(r"AT_DISPATCH|AT_PRIVATE"), "ATen/Dispatch.h"),
@@ -101,6 +102,8 @@ def macros(text: str) -> list[str]:
     found = ["#define AT_PER_OPERATOR_HEADERS"]
     if _WHOLE.search(text):
         found.append("#define KERNELBENCH_WHOLE")
+    if _COMPLEX.search(text):
+        found.append("#define KERNELBENCH_COMPLEX")
     if _CUDA_LIBRARIES.search(text):
         found.append("#define KERNELBENCH_CUDA_LIBRARIES")
     return found

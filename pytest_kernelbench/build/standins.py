@@ -20,7 +20,7 @@ from pytest_kernelbench.build.store import write_once
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FORMAT = 3
+FORMAT = 4
 FACTORIES_FILE = "factories.json"
 INCLUDE = "include"
 _UMBRELLAS = (
@@ -39,6 +39,35 @@ _GATES = {
 _CUDA_LIBRARY = re.compile(r"^.*(#include <cu(?:sparse|blas|blasLt|solver)\w*\.h>|\b\w+Handle_t\b).*$", re.MULTILINE)  # fmt: skip  # noqa: E501
 _CUDA_ERRORS = """#include <c10/cuda/CUDAException.h>
 #define AT_CUDA_CHECK(EXPR) C10_CUDA_CHECK(EXPR)
+"""
+# torch's scalar types convert to and from thrust's complex numbers: declared here, never defined,
+# for the sources that use no complex numbers.
+_COMPLEX = """namespace thrust {
+template <typename T>
+struct complex {
+  T parts[2];
+  __host__ __device__ complex(const T& real = T(), const T& imag = T()) : parts{real, imag} {}
+  template <typename U>
+  __host__ __device__ complex(const complex<U>& z) : parts{T(z.parts[0]), T(z.parts[1])} {}
+  __host__ __device__ T real() const { return parts[0]; }
+  __host__ __device__ T imag() const { return parts[1]; }
+};
+#define KERNELBENCH_UNARY(NAME) \\
+  template <typename T> __host__ __device__ complex<T> NAME(const complex<T>&);
+KERNELBENCH_UNARY(exp) KERNELBENCH_UNARY(log) KERNELBENCH_UNARY(log10) KERNELBENCH_UNARY(sqrt)
+KERNELBENCH_UNARY(sin) KERNELBENCH_UNARY(cos) KERNELBENCH_UNARY(tan) KERNELBENCH_UNARY(asin)
+KERNELBENCH_UNARY(acos) KERNELBENCH_UNARY(atan) KERNELBENCH_UNARY(sinh) KERNELBENCH_UNARY(cosh)
+KERNELBENCH_UNARY(tanh) KERNELBENCH_UNARY(asinh) KERNELBENCH_UNARY(acosh) KERNELBENCH_UNARY(atanh)
+KERNELBENCH_UNARY(conj) KERNELBENCH_UNARY(proj)
+#undef KERNELBENCH_UNARY
+template <typename T> __host__ __device__ complex<T> pow(const complex<T>&, const complex<T>&);
+template <typename T> __host__ __device__ complex<T> pow(const complex<T>&, const T&);
+template <typename T> __host__ __device__ complex<T> pow(const T&, const complex<T>&);
+template <typename T> __host__ __device__ complex<T> polar(const T&, const T& = T());
+template <typename T> __host__ __device__ T abs(const complex<T>&);
+template <typename T> __host__ __device__ T arg(const complex<T>&);
+template <typename T> __host__ __device__ T norm(const complex<T>&);
+}  // namespace thrust
 """
 
 
@@ -62,6 +91,7 @@ def _standins(torch_include: Path) -> Iterator[tuple[str, str]]:
         yield name, f"#pragma once\n#include <{SELECTED}>\n"
     for name, light in _GATES.items():
         yield name, _gated(name, light, "KERNELBENCH_WHOLE")
+    yield "thrust/complex.h", _gated("thrust/complex.h", _COMPLEX, "KERNELBENCH_COMPLEX")
     yield "kernelbench/types.h", _names_of_torch(torch_include / _API / "types.h")
     if not (torch_include / "ATen/cuda/CUDAContextLight.h").is_file():
         return  # A torch for the CPU alone has no headers of CUDA.
