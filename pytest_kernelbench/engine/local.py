@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.build.builder import Builder
@@ -10,7 +12,6 @@ from pytest_kernelbench.engine.needs import declared_devices, needs_cuda
 from pytest_kernelbench.errors import MachineError, MissingNeedError, SandboxError
 from pytest_kernelbench.judge.referee import Referee
 from pytest_kernelbench.timing.lease import lease
-from pytest_kernelbench.verdict import Status, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pytest_kernelbench.build.extension import Extension
     from pytest_kernelbench.catalog.pair import Pair
     from pytest_kernelbench.settings import Settings
+    from pytest_kernelbench.verdict import Verdict
 
 _LEASE_PATIENCE_S = 3600.0
 
@@ -65,11 +67,18 @@ class LocalEngine:
         self.builder.close()
 
     def _judge(self, pair: Pair, extension: Extension) -> Verdict:
-        with lease(self.device.uuid, _LEASE_PATIENCE_S):
+        if self.settings.correctness_only and not self.device.is_gpu:
+            return self.referee.judge(
+                pair, extension
+            )  # nothing is timed, and a CPU is shared anyway
+        waited: list[str] = []
+        start = time.monotonic()
+        with lease(self.device.uuid, _LEASE_PATIENCE_S, on_wait=waited.append):
+            waited_s = time.monotonic() - start
             verdict = self.referee.judge(pair, extension)
-        if verdict.status is Status.NOT_JUDGED:
-            raise MachineError(verdict.reasons[0])
-        return verdict
+        if not waited:
+            return verdict
+        return replace(verdict, notes=(*verdict.notes, f"waited {waited_s:.0f} s: {waited[0]}"))
 
     def _lacks(self, pair: Pair) -> str:
         if self.settings.build_only:
