@@ -92,14 +92,13 @@ class DeviceTrial:
             net_us, null_us, out_bytes + self.prepared.inputs_bytes, bounds
         ).calls
 
-    def profile(self, *, reference: bool) -> wire.Profiled:
-        """One more forward of the reference or of the solution, untimed, for what it runs."""
-        station = self.bench.start_station(self._flush_bytes) if reference else self.contender
-        station.load((self._draw_plain(),), self._copy)
+    def profile(self) -> wire.Profiled:
+        """One more forward, untimed, for what it runs."""
+        self.contender.load((self._draw_plain(),), self._copy)
         self.bench.ask(questions.Forget(), wire.Done)
         rng = secrets.randbits(48) if self.prepared.draws_random else None
         order = wire.Profile(rng=rng)
-        return station.runner.ask(order, wire.Profiled, doing="under the profiler")
+        return self.contender.runner.ask(order, wire.Profiled, doing="under the profiler")
 
     def pair(self, *, contender_first: bool) -> tuple[float, float]:
         """``(baseline_us, contender_us)`` per call of a batch each.

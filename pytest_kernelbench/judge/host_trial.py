@@ -181,14 +181,13 @@ class HostTrial:
         self.baseline.ask(order, wire.Done, doing="while null calls were prepared")
         self._began = ticks(self.bench.pids(self.contender))
 
-    def profile(self, *, reference: bool) -> wire.Profiled:
-        """One more forward of the reference or of the solution, untimed, for what it runs."""
-        runner = self.bench.start_baseline() if reference else self.contender
+    def profile(self) -> wire.Profiled:
+        """One more forward, untimed, for what it runs."""
         current = Round(self.bench, PLAIN)
         try:
             call = current.call()
             order = wire.Profile(call.pickled_layout, call.spans, call.size_bytes, call.rng)
-            return runner.ask(order, wire.Profiled, (current.fd,), "under the profiler")
+            return self.contender.ask(order, wire.Profiled, (current.fd,), "under the profiler")
         finally:
             current.close()
 

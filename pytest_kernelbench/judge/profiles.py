@@ -1,4 +1,4 @@
-"""A pair's two profiles: the reference's, once a problem, and the solution's. Neither fails it."""
+"""A pair's two profiles: the solution's, and the reference's, once a problem. Neither fails it."""
 
 from __future__ import annotations
 
@@ -6,33 +6,54 @@ from typing import TYPE_CHECKING
 
 from pytest_kernelbench.errors import MachineError, ProblemError
 from pytest_kernelbench.judge import wire
-from pytest_kernelbench.judge.kernels import Finding, find
 from pytest_kernelbench.judge.rejection import Rejected
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pytest_kernelbench.judge.bench import Bench
     from pytest_kernelbench.judge.device_trial import DeviceTrial
     from pytest_kernelbench.judge.host_trial import HostTrial
     from pytest_kernelbench.judge.runners import Runner
 
-
-def kernels_that_ran(trial: HostTrial | DeviceTrial, bench: Bench, contender: Runner) -> Finding:
-    """What the solution runs, beside what the reference runs; a note tells what went wrong."""
-    profiled = _taken(trial, reference=False)
-    if bench.profiled is None:
-        contender.child.stop()
-        try:
-            bench.profiled = _taken(trial, reference=True)
-        finally:
-            contender.child.resume()
-    return find(profiled, bench.profiled, on_device=bench.gpu)
+    Trial = HostTrial | DeviceTrial
 
 
-def _taken(trial: HostTrial | DeviceTrial, *, reference: bool) -> wire.Profiled:
+def profile_of(trial: Trial) -> wire.Profiled:
+    """What the trial's contender runs; where that cannot be found out, a note says why."""
     try:
-        return trial.profile(reference=reference)
+        return trial.profile()
     except Rejected as rejected:
-        why = rejected.reason
+        return _unknown(rejected.reason)
     except (MachineError, ProblemError) as error:
-        why = str(error).partition("\n")[0]
-    return wire.Profiled((), 0.0, 0.0, (), converts=False, start_us=0.0, note=why)
+        return _unknown(str(error))
+
+
+def reference_profile(bench: Bench, make_trial: Callable[[Bench, Runner], Trial]) -> wire.Profiled:
+    """What the reference runs, found out once a problem.
+
+    By a twin, not by the baseline that is timed: a profiler may leave a process slower than it was.
+    """
+    if bench.profiled is None:
+        bench.profiled = _of_twin(bench, make_trial)
+    return bench.profiled
+
+
+def _of_twin(bench: Bench, make_trial: Callable[[Bench, Runner], Trial]) -> wire.Profiled:
+    try:
+        twin = bench.start_runner(bench.problem.path, "Model", trusted=True)
+        try:
+            trial = make_trial(bench, twin)
+            try:
+                return profile_of(trial)
+            finally:
+                trial.close()
+        finally:
+            twin.close()
+    except (MachineError, ProblemError) as error:
+        return _unknown(str(error))
+
+
+def _unknown(why: str) -> wire.Profiled:
+    note = why.partition("\n")[0]
+    return wire.Profiled((), 0.0, 0.0, (), converts=False, start_us=0.0, note=note)

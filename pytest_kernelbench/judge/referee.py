@@ -15,8 +15,8 @@ from pytest_kernelbench.judge.bench import Bench
 from pytest_kernelbench.judge.device_trial import DeviceTrial
 from pytest_kernelbench.judge.families import PLAIN
 from pytest_kernelbench.judge.host_trial import HostTrial
-from pytest_kernelbench.judge.kernels import Finding
-from pytest_kernelbench.judge.profiles import kernels_that_ran
+from pytest_kernelbench.judge.kernels import Finding, find
+from pytest_kernelbench.judge.profiles import profile_of, reference_profile
 from pytest_kernelbench.judge.race import TooShort, race
 from pytest_kernelbench.judge.rejection import Rejected
 from pytest_kernelbench.judge.roofline import roof_of, work_of
@@ -162,9 +162,7 @@ class Referee:
                 self._agree(trial, bench, contender, progress)
                 if not self.settings.correctness_only:
                     self._time(trial, bench, progress)
-                progress.ran = kernels_that_ran(trial, bench, contender)
-                if progress.ran.note:
-                    progress.notes.append(progress.ran.note)
+                profiled = profile_of(trial)
                 contender.expect_few_processes()
                 if left := contender.leftovers():
                     progress.notes.append(f"left {left} processes running; they were ended with it")
@@ -172,6 +170,10 @@ class Referee:
                 trial.close()
         finally:
             contender.close()
+        # Once the contender has given its memory back.
+        reference = reference_profile(bench, self._trial)
+        progress.ran = find(profiled, reference, on_device=self.device.is_gpu)
+        progress.notes.extend([progress.ran.note] if progress.ran.note else [])
 
     def _time(self, trial: Trial, bench: Bench, progress: Progress) -> None:
         limit = self._floor(bench)

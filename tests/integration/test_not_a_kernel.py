@@ -19,7 +19,7 @@ from judged import Judge, judging
 from pytest_kernelbench.build.builder import Builder
 from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
 from pytest_kernelbench.judge import wire
-from pytest_kernelbench.judge.profiles import kernels_that_ran
+from pytest_kernelbench.judge.profiles import profile_of
 from pytest_kernelbench.judge.rejection import Rejected
 from pytest_kernelbench.verdict import Status, Verdict
 
@@ -265,34 +265,15 @@ def test_failing_under_the_profiler_changes_nothing_but_a_note(bench: Bench) -> 
     assert any(note.startswith("kernels not known: the solution: left") for note in verdict.notes)
 
 
-class _Blind:
-    """A trial whose profiler sees nothing of the solution."""
+class _Mute:
+    """A trial whose contender says nothing under the profiler."""
 
-    def profile(self, *, reference: bool) -> wire.Profiled:
-        if not reference:
-            raise Rejected(Status.TIMED_OUT, "gave no answer")
-        return wire.Profiled((), 1.0, 1.0, (), converts=False, start_us=1.0)
-
-
-class _Still:
-    """Something that can be stopped, closed or asked whether it runs on a device."""
-
-    profiled = None
-    gpu = False
-
-    @property
-    def child(self) -> _Still:
-        return self
-
-    def stop(self) -> None: ...
-
-    def resume(self) -> None: ...
+    def profile(self) -> wire.Profiled:
+        raise Rejected(Status.TIMED_OUT, "gave no answer")
 
 
 def test_a_profile_that_is_rejected_is_a_note() -> None:
-    found = kernels_that_ran(_Blind(), _Still(), _Still())  # type: ignore[arg-type]
-    assert found.is_kernel
-    assert found.note == "kernels not known: the solution: gave no answer"
+    assert profile_of(_Mute()).note == "gave no answer"  # type: ignore[arg-type]
 
 
 @pytest.mark.slow

@@ -43,7 +43,7 @@ _synchronize = torch.cuda.synchronize
 def on_device(forward: Callable[[], object]) -> wire.Profiled:
     """Which kernels one forward runs, and which operator launched each."""
     _synchronize()
-    profiler = profile(use_device="cuda", use_kineto=True, experimental_config=_all_threads())
+    profiler = profile(use_device="cuda", use_kineto=True)
     failed, start_us = _started(profiler)
     if failed:
         return _nothing(failed)
@@ -81,7 +81,7 @@ def on_host(forward: Callable[[], object]) -> wire.Profiled:
 
 
 def _once_on_host(forward: Callable[[], object], own: tuple[str, ...]) -> wire.Profiled:
-    profiler = profile(experimental_config=_all_threads())
+    profiler = profile(experimental_config=_ExperimentalConfig(profile_all_threads=True))
     failed, start_us = _started(profiler)
     if failed:
         return _nothing(failed)
@@ -159,10 +159,6 @@ def device_arguments(device: DeviceRunner) -> list[Any]:
         device.protocol, device.recipes, device.state.data_ptr(), device.device
     )
     return forms.fill(device.layout, tensors)
-
-
-def _all_threads() -> _ExperimentalConfig:
-    return _ExperimentalConfig(profile_all_threads=True)
 
 
 def _started(profiler: profile) -> tuple[str, float]:
