@@ -22,7 +22,7 @@ from pytest_kernelbench.sandbox.plan import Born, FromServer, Plan
 from pytest_kernelbench.sandbox.tree import alive, descendants, frozen, send
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from io import FileIO
 
 _PASSED_ON = (
@@ -48,12 +48,15 @@ _BOOT = (
 class ForkServer:
     """A warm process that children are forked from. Use as a context manager, or ``close`` it."""
 
-    def __init__(self, preload: Iterable[str] = ()) -> None:
+    def __init__(
+        self, preload: Iterable[str] = (), settle: Mapping[str, str] | None = None
+    ) -> None:
+        """``settle`` holds what libraries look for in the environment when they are imported."""
         ours, theirs = socket.socketpair()
         arguments = json.dumps([_import_paths(), theirs.fileno(), list(preload)])
         environment = {
             name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)
-        }
+        } | dict(settle or {})
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - ``close`` closes it
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-c", _BOOT, arguments],
