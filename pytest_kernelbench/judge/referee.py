@@ -83,10 +83,11 @@ class Referee:
     def warm_up(self) -> None:
         """Start the fork server, so that it imports torch while something else is done."""
         if self._server is None:
-            # Not on a CPU: the interpreter wants to be chosen before triton's own library is
-            # imported.
             triton = self.device.is_gpu and find_spec("triton") is not None
-            self._server = ForkServer(PRELOAD + (_TRITON if triton else ()))
+            # Triton's interpreter wants to be chosen before triton is imported, which torch's
+            # counter of operations does by itself.
+            settle = {} if self.device.is_gpu else {"TRITON_INTERPRET": "1"}
+            self._server = ForkServer(PRELOAD + (_TRITON if triton else ()), settle)
 
     def judge(self, pair: Pair, extension: Extension) -> Verdict:
         """The verdict on one pair.
