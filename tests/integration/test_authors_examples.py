@@ -1,0 +1,72 @@
+"""The examples that prompts show are right, by the judge that the answers will meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_kernelbench.authors.examples import SETS, Example, examples
+from pytest_kernelbench.catalog.pair import Problem
+from pytest_kernelbench.engine.devices import visible_gpus
+from pytest_kernelbench.library import Judge, Question
+from pytest_kernelbench.settings import Settings
+from pytest_kernelbench.timing import lease
+from pytest_kernelbench.verdict import Verdict
+
+EVERY = [name for names in SETS.values() for name in names]
+
+
+def judged(judge: Judge, example: Example) -> Verdict:
+    problem = Problem(example.problem, 0, 1 + EVERY.index(example.name), example.name)
+    return judge.judge(Question(problem, example.answer))
+
+
+def answers(backend: str) -> list[Example]:
+    return [example for which in SETS for example in examples(which, backend)]
+
+
+@pytest.fixture(scope="module")
+def on_cpu(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
+    folder = tmp_path_factory.mktemp("examples")
+    settings = Settings(cache_dir=folder, device="cpu", seeds=2, correctness_only=True)
+    with pytest.MonkeyPatch.context() as patch:
+        # Nothing is timed, so nobody who times on this processor needs to be waited for.
+        patch.setattr(lease, "default_folder", lambda: Path(folder) / "leases")
+        with Judge(settings) as judge:
+            yield judge
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", answers("triton"), ids=lambda example: example.name)
+def test_triton_through_its_interpreter(on_cpu: Judge, example: Example) -> None:
+    pytest.importorskip("triton")
+    verdict = judged(on_cpu, example)
+    assert verdict.status.right, (verdict.reasons, verdict.detail)
+
+
+@pytest.mark.slow
+def test_cpp(on_cpu: Judge) -> None:
+    (example,) = examples("one", "cpp")
+    verdict = judged(on_cpu, example)
+    assert verdict.status.right, (verdict.reasons, verdict.detail)
+
+
+@pytest.fixture(scope="module")
+def on_gpu(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
+    if not visible_gpus():
+        pytest.skip("needs a CUDA device")
+    with Judge(Settings(cache_dir=tmp_path_factory.mktemp("examples"), device="cuda")) as judge:
+        yield judge
+
+
+@pytest.mark.gpu
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["cuda", "triton"])
+@pytest.mark.parametrize("name", EVERY)
+def test_on_a_gpu(on_gpu: Judge, name: str, backend: str) -> None:
+    example = next(each for each in answers(backend) if each.name == name)
+    verdict = judged(on_gpu, example)
+    assert verdict.status.right, (verdict.reasons, verdict.detail)
+    assert verdict.measurement is not None
