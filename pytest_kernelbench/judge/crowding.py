@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 WORTH_TELLING = 0.15
+TOO_CROWDED = 0.5
+"""With more than half of the processors gone, copies of a reference measured faster than it."""
 _IDLE, _IO_WAIT, _COUNTED = 3, 4, 8
 """Columns of the first line of /proc/stat; what guests take is in ``user`` already."""
 _UTIME, _STIME = 11, 12

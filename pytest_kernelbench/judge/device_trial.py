@@ -145,6 +145,10 @@ class DeviceTrial:
             return []
         return ["forward() waits for the device: what the host does is part of its time"]
 
+    def doubt(self) -> str:
+        """The device's own state spoils single turns, which are measured again."""
+        return ""
+
     def neighbours(self) -> int:
         """How many processes that are not the judge's are on the device."""
         if self.state is None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pytest_kernelbench.judge import questions, wire
 from pytest_kernelbench.judge.checks import extent_bytes, form_fault
-from pytest_kernelbench.judge.crowding import Ticks, others_share, remark, ticks
+from pytest_kernelbench.judge.crowding import TOO_CROWDED, Ticks, others_share, remark, ticks
 from pytest_kernelbench.judge.families import PLAIN
 from pytest_kernelbench.judge.host_memory import HostArena, Pristine
 from pytest_kernelbench.judge.rejection import Rejected
@@ -166,9 +166,17 @@ class HostTrial:
 
     def remarks(self) -> list[str]:
         """Say so if others had much of the processors since the race began."""
-        now = ticks(self.bench.pids(self.contender))
-        told = remark(others_share(self._began, now))
+        told = remark(self._others())
         return [told] if told else []
+
+    def doubt(self) -> str:
+        """On crowded processors, who has more threads awake is scheduled sooner, on either side."""
+        if self._others() < TOO_CROWDED:
+            return ""
+        return "the processors were too busy with other work to say which of the two is faster"
+
+    def _others(self) -> float:
+        return others_share(self._began, ticks(self.bench.pids(self.contender)))
 
     def neighbours(self) -> int:
         """Other processes on a CPU are no news."""

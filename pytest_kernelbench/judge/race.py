@@ -46,6 +46,9 @@ class Track(Protocol):
     def remarks(self) -> list[str]:
         """What a reader should know beside the time."""
 
+    def doubt(self) -> str:
+        """Why nothing may be concluded from the times; empty if it may."""
+
     def neighbours(self) -> int:
         """How many processes that are not the judge's are on the device."""
 
@@ -123,6 +126,8 @@ def _measurement(  # noqa: PLR0913, PLR0917 - all that was found out
     low, high, refusals = interval.low, interval.high, []
     if floor is not None and (impossible := floor.refusal(ours.median_us, ours.null_error_us)):
         low, refusals = 0.0, [impossible]
+    if doubt := track.doubt():
+        low, refusals = 0.0, [*refusals, doubt]
     stopped = [f"stopped: {look.stop.value}"] if look.stop is not None else []
     return Measurement(
         baseline=baseline,
