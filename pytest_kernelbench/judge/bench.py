@@ -1,4 +1,4 @@
-"""Where one problem is judged: its oracle and its baseline, alive for all solutions of that problem."""
+"""Where one problem is judged: oracle and baseline, alive for all solutions of it."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ EAGER = "eager"
 CONTENDER_SLOT = 1
 _FIRST_BASELINE_SLOT = 2
 _KEPT_BYTES = 8 << 30
+_NAMED = 5
 """Device memory for the outputs of a batch, which are kept until some are revealed."""
 Answer = TypeVar("Answer", bound=wire.Message)
 
@@ -52,6 +53,9 @@ class Bench:
         self.device = device.torch_name
         self.uuid = device.uuid
         self.size = size
+        # The compilers on the PATH of a solution that compiles something itself, with torch.compile
+        # for one.
+        self._toolchains = str((settings.cache_dir / "build" / "toolchains").absolute())
         self.gpu = device.is_gpu
         self.cubin = protocol_cubin(device.capability) if device.capability else b""
         self.environment = device.environment | ({} if device.is_gpu else {"TRITON_INTERPRET": "1"})
@@ -102,7 +106,9 @@ class Bench:
             raise MachineError(f"the oracle answered {type(answer).__name__} to Prepare")
         return answer, fds[0]
 
-    def ask_any(self, question: wire.Message, fds: tuple[int, ...] = ()) -> tuple[Any, tuple[int, ...]]:
+    def ask_any(
+        self, question: wire.Message, fds: tuple[int, ...] = ()
+    ) -> tuple[Any, tuple[int, ...]]:
         """Ask the oracle; descriptors in the answer are the caller's to close."""
         try:
             self._oracle.channel.send(question, fds)
@@ -122,7 +128,10 @@ class Bench:
 
     @property
     def kept_bytes(self) -> int:
-        """Device memory for what a batch keeps, on either side: a share of what was free, and bounded."""
+        """Device memory for what a batch keeps, on either side.
+
+        A share of what was free, and bounded.
+        """
         return min(_KEPT_BYTES, self.prepared.free_bytes // 8)
 
     def pids(self, contender: Runner) -> list[int]:
@@ -135,10 +144,20 @@ class Bench:
         self._rounds += 1
         return self._rounds
 
-    def start_runner(
-        self, source: Path, entry: str, *, trusted: bool, extension: str = "", readable: tuple[str, ...] = (), prepare: str = ""
+    def start_runner(  # noqa: PLR0913 - all but two by name
+        self,
+        source: Path,
+        entry: str,
+        *,
+        trusted: bool,
+        extension: str = "",
+        readable: tuple[str, ...] = (),
+        prepare: str = "",
     ) -> Runner:
-        """Start a runner and construct the model in it. The same walls and orders for both kinds."""
+        """Start a runner and construct the model in it.
+
+        The same walls and orders for both kinds.
+        """
         scratch = Path(tempfile.mkdtemp(prefix="runner-", dir=self.folder))
         stage = scratch / "source"
         stage.mkdir()
@@ -152,7 +171,7 @@ class Bench:
         plan = Plan(
             entry=ENTRY,
             scratch=str(scratch),
-            readable=readable + ((extension,) if extension else ()),
+            readable=readable + ((extension, self._toolchains) if extension else ()),
             untrusted=True,
             gpu=self.gpu,
             environment=self.environment,
@@ -188,9 +207,12 @@ class Bench:
         if not ready.state or not prepared.state_names:
             return
         order = wire.Adopt(prepared.state_names, prepared.state, prepared.state_bytes)
-        adopted = runner.ask(order, wire.Adopted, (self.state_fd,), "while parameters were compared")
+        adopted = runner.ask(
+            order, wire.Adopted, (self.state_fd,), "while parameters were compared"
+        )
         if adopted.copied:
-            names = ", ".join(adopted.copied[:5]) + (", ..." if len(adopted.copied) > 5 else "")
+            names = ", ".join(adopted.copied[:_NAMED])
+            names += ", ..." if len(adopted.copied) > _NAMED else ""
             runner.notes = (f"parameters copied from the reference by name: {names}",)
 
     def start_baseline(self, name: str = EAGER) -> Runner:
@@ -223,14 +245,20 @@ class Bench:
 
 
 def companions(source: Path) -> list[Path]:
-    """Files that belong to a solution folder: everything beside a file called ``solution.py`` or ``model_new.py``."""
+    """Files that belong to a solution folder.
+
+    Everything beside a file called ``solution.py`` or ``model_new.py``.
+    """
     if source.stem not in ("solution", "model_new"):
         return []
     return [path for path in sorted(source.parent.rglob("*")) if path.is_file() and path != source]
 
 
 def _memory_bound() -> int:
-    """Private memory that a runner may have on a CPU: half of what is free, so that the judge outlives it."""
+    """Private memory that a runner may have on a CPU.
+
+    Half of what is free, so that the judge outlives it.
+    """
     return max(_LEAST_MEMORY_BYTES, psutil.virtual_memory().available // 2)
 
 
