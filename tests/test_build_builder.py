@@ -252,6 +252,9 @@ def test_a_tiny_library_is_in_the_manifest(shared: Builder, write: Any) -> None:
     extension = shared.build(write(TINY))
     text = (extension.folder / "manifest.json").read_text()
     assert '"name":"tiny"' in text
+    entry = shared._store.lookup(extension.folder.name)
+    assert entry is not None
+    assert 0 < entry.cpu_s < 60
     assert '"kind":"operators"' in text
     assert not list(extension.folder.rglob("*.o"))
 

@@ -99,7 +99,8 @@ def test_a_full_disk_is_the_machines_fault(
 def test_what_was_stopped_says_why(job: Job) -> None:
     report(job, kind="built")
     assert (
-        judged(job, End(-9, 9.0, "the build took longer")).message == "s.py: the build took longer"
+        judged(job, End(-9, 9.0, stopped="the build took longer")).message
+        == "s.py: the build took longer"
     )
 
 

@@ -180,6 +180,7 @@ class Builder:
                 need=result.need,
                 warnings=result.warnings,
                 seconds=time.monotonic() - started,
+                cpu_s=end.cpu_s,
                 made_at=time.time(),
                 files=_libraries(work, result.libraries),
                 versions=f"torch {self._tools.torch_version}, sm {self._arch}",

@@ -13,6 +13,7 @@ import os
 import select
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PRELOAD = ("torch", "torch.utils.cpp_extension", "pytest_kernelbench.build.child")
-_NUMBER_BYTES = 4
+_WORD = struct.Struct("<iq")
+"""A pid, or an exit status with the CPU time in milliseconds."""
 _MESSAGE_BYTES = 1 << 20
 _START_TIMEOUT_S = 120.0
 _BOOT = (
@@ -48,14 +50,15 @@ class Newborn:
     """Of its keeper, which leads the session and the process group."""
     status_fd: int
 
-    def status(self, wait_s: float) -> int | None:
-        """The exit status (negative for a signal) if it ended within ``wait_s``, else None."""
+    def ended(self, wait_s: float) -> tuple[int, float] | None:
+        """Exit status (negative for a signal) and CPU seconds; None if it goes on."""
         try:
-            return _read_number(self.status_fd, wait_s)
+            status, cpu_ms = _read_word(self.status_fd, wait_s)
         except TimeoutError:
             return None
         except OSError:
-            return -signal.SIGKILL  # its keeper was killed, and it with it
+            return -signal.SIGKILL, 0.0  # its keeper was killed, and it with it
+        return status, cpu_ms / 1000
 
     def close(self) -> None:
         """Let go of it."""
@@ -101,10 +104,11 @@ class Nursery:
             finally:
                 os.close(write_end)
         try:
-            return Newborn(_read_number(read_end, _START_TIMEOUT_S), read_end)
+            pid, _ = _read_word(read_end, _START_TIMEOUT_S)
         except OSError:
             os.close(read_end)
             raise
+        return Newborn(pid, read_end)
 
     def _start(self) -> socket.socket:
         # Whole messages, with their descriptors: a stream would have to be cut up again.
@@ -164,14 +168,16 @@ def _keep(request: bytes, status_fd: int, log_fd: int) -> NoReturn:
     kernel.die_with_parent(signal.SIGKILL)
     os.setsid()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    os.write(status_fd, os.getpid().to_bytes(_NUMBER_BYTES, "little", signed=True))
+    os.write(status_fd, _WORD.pack(os.getpid(), 0))
     child = os.fork()
     if child == 0:
         os.close(status_fd)
         _become(request, log_fd)
     _, status = os.waitpid(child, 0)
     number = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
-    os.write(status_fd, number.to_bytes(_NUMBER_BYTES, "little", signed=True))
+    spent = os.times()
+    cpu_ms = int(1000 * (spent.children_user + spent.children_system))
+    os.write(status_fd, _WORD.pack(number, cpu_ms))
     os._exit(0)
 
 
@@ -197,12 +203,13 @@ def _become(request: bytes, log_fd: int) -> NoReturn:
     os._exit(1)
 
 
-def _read_number(fd: int, wait_s: float) -> int:
-    """A number that the keeper wrote; raises ``TimeoutError``, or ``OSError`` if it is gone."""
+def _read_word(fd: int, wait_s: float) -> tuple[int, int]:
+    """What the keeper wrote; raises ``TimeoutError``, or ``OSError`` if it is gone."""
     if not select.select([fd], [], [], wait_s)[0]:
         raise TimeoutError
-    data = os.read(fd, _NUMBER_BYTES)
-    if len(data) < _NUMBER_BYTES:
+    data = os.read(fd, _WORD.size)
+    if len(data) < _WORD.size:
         message = "the build child's keeper is gone"
         raise ConnectionError(message)
-    return int.from_bytes(data, "little", signed=True)
+    number, cpu_ms = _WORD.unpack(data)
+    return number, cpu_ms

@@ -33,6 +33,8 @@ class End:
     exit_status: int
     """As of ``subprocess``: negative for a signal."""
     seconds: float
+    cpu_s: float = 0.0
+    """Of all its processes; unknown if it was stopped."""
     stopped: str = ""
     """Why it was ended before its time; empty if it ended by itself."""
 
@@ -46,22 +48,24 @@ def run_child(nursery: Nursery, job: Job, timeout_s: float, cancelled: threading
     log = folder / LOG_FILE
     started = time.monotonic()
     child = nursery.spawn(folder, Path(job.solution).parent, log, job.environment)
-    status: int | None = None
+    ended: tuple[int, float] | None = None
     stopped = ""
     try:
-        while status is None and not stopped:
-            status = child.status(_LOOK_EVERY_S)
+        while ended is None and not stopped:
+            ended = child.ended(_LOOK_EVERY_S)
             stopped = _stop(log, time.monotonic() - started, timeout_s)
             if cancelled.is_set():
                 message = "the build was ended because the session is over"
                 raise MachineError(message)
     finally:
-        if status is None:
+        if ended is None:
             _end_all(child.pid)
         child.close()
     _trim(log)
-    exit_status = -signal.SIGKILL if status is None else status
-    return End(exit_status, time.monotonic() - started, stopped if status is None else "")
+    seconds = time.monotonic() - started
+    if ended is None:
+        return End(-signal.SIGKILL, seconds, stopped=stopped)
+    return End(ended[0], seconds, ended[1])
 
 
 def _stop(log: Path, seconds: float, timeout_s: float) -> str:

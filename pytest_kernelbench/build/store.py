@@ -46,6 +46,7 @@ class Entry(msgspec.Struct, frozen=True):
     need: str = ""
     warnings: tuple[str, ...] = ()
     seconds: float = 0.0
+    cpu_s: float = 0.0
     made_at: float = 0.0
     files: dict[str, tuple[int, str]] = {}
     """Each library: its size in bytes and its SHA-256."""
