@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -171,7 +172,7 @@ def read_study(path: Path) -> Study:
     """Read and check a study before anything is asked; raises ``UsageError``."""
     spec = read_toml(path, StudySpec)
     home = path.absolute().parent
-    folder = home / (spec.to or path.stem)
+    folder = Path(os.path.normpath(home / (spec.to or path.stem)))
     settings = _settings(spec, home)
     catalog = ProblemCatalog(settings.problem_roots)
     study = Study(spec, folder, settings, _problems(spec, catalog))
