@@ -171,7 +171,13 @@ class Builder:
                 with disk_errors(work):
                     job = self._job(solution, entry, work, jobs)
                     (work / JOB_FILE).write_bytes(msgspec.json.encode(job))
-                end = run_child(self._nursery, job, self._settings.build_timeout_s, self._cancelled)
+                end = run_child(
+                    self._nursery,
+                    job,
+                    self._settings.build_timeout_s,
+                    self._settings.timeout_s,
+                    self._cancelled,
+                )
             result = outcome.judge_child(job, end, self._tools)
             made = Entry(
                 solution=str(solution),

@@ -10,11 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from pytest_kernelbench.build import diagnostics
 from pytest_kernelbench.build.job import (
     LOG_FILE,
+    MANIFEST_FILE,
     TOOL_LOGS,
     Job,
+    Manifest,
     Report,
     read_manifest,
     read_report,
@@ -55,7 +59,7 @@ class Outcome:
     inputs: tuple[str, ...] = ()
 
 
-def judge_child(job: Job, end: End, tools: Toolchain) -> Outcome:
+def judge_child(job: Job, end: End, tools: Toolchain) -> Outcome:  # noqa: PLR0911 - one a kind of end
     """Read what the child left. Raises ``MachineError`` for what is not the solution's fault."""
     folder = Path(job.folder)
     text = _tool_logs(folder)
@@ -64,6 +68,11 @@ def judge_child(job: Job, end: End, tools: Toolchain) -> Outcome:
     _require_space(folder, text + _tail(folder / LOG_FILE))
     if report is not None and report.kind == "missing_tool":
         return _missing_tool(report, tools)
+    if end.idle:
+        # Whether it ever ends is for the judge to say, who waits as long as for any other step.
+        if manifest is None:
+            (folder / MANIFEST_FILE).write_bytes(msgspec.json.encode(Manifest()))
+        return Outcome("deferred", end.stopped)
     warnings = tuple(found.text() for found in diagnostics.warnings(text))
     message = _message(job, end, report, text)
     if message:

@@ -37,10 +37,16 @@ class End:
     """Of all its processes; unknown if it was stopped."""
     stopped: str = ""
     """Why it was ended before its time; empty if it ended by itself."""
+    idle: bool = False
+    """It was ended because its module body went on and on and compiled nothing."""
 
 
-def run_child(nursery: Nursery, job: Job, timeout_s: float, cancelled: threading.Event) -> End:
+def run_child(
+    nursery: Nursery, job: Job, timeout_s: float, idle_s: float, cancelled: threading.Event
+) -> End:
     """Run the child of ``job`` to its end; what it prints goes to the work folder's log.
+
+    It may take ``timeout_s`` in all, and ``idle_s`` at a stretch in which it compiles nothing.
 
     Raises ``MachineError`` where it cannot start, and once ``cancelled`` is set.
     """
@@ -49,11 +55,18 @@ def run_child(nursery: Nursery, job: Job, timeout_s: float, cancelled: threading
     started = time.monotonic()
     child = nursery.spawn(folder, Path(job.solution).parent, log, job.environment)
     ended: tuple[int, float] | None = None
-    stopped = ""
+    stopped, idle = "", False
+    busy_at = started
     try:
         while ended is None and not stopped:
             ended = child.ended(_LOOK_EVERY_S)
-            stopped = _stop(log, time.monotonic() - started, timeout_s)
+            now = time.monotonic()
+            stopped = _stop(log, now - started, timeout_s)
+            if now - busy_at > idle_s:
+                if _compiles(child.pid):
+                    busy_at = now
+                elif ended is None and not stopped:
+                    stopped, idle = f"its module body did not end within {idle_s:g} s", True
             if cancelled.is_set():
                 message = "the build was ended because the session is over"
                 raise MachineError(message)
@@ -64,8 +77,17 @@ def run_child(nursery: Nursery, job: Job, timeout_s: float, cancelled: threading
     _trim(log)
     seconds = time.monotonic() - started
     if ended is None:
-        return End(-signal.SIGKILL, seconds, stopped=stopped)
+        return End(-signal.SIGKILL, seconds, stopped=stopped, idle=idle)
     return End(ended[0], seconds, ended[1])
+
+
+def _compiles(keeper: int) -> bool:
+    """Whether anything but Python runs below the child."""
+    try:
+        below = psutil.Process(keeper).children(recursive=True)
+        return any(not each.name().startswith("python") for each in below)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _stop(log: Path, seconds: float, timeout_s: float) -> str:

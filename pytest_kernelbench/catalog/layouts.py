@@ -28,13 +28,19 @@ class EntrantTree:
         """See ``Adapter``."""
         level = LEVEL_FOLDER.fullmatch(path.parent.name)
         numbered = NUMBERED_FILE.fullmatch(path.name)
-        if level is None or numbered is None or _is_a_problem(path):
+        if level is None or numbered is None:
+            return None
+        if not self._among_solutions(path) and _is_a_problem(path):
             return None
         name, sample = numbered[2], 0
         if suffix := _SAMPLE.fullmatch(name):
             name, sample = suffix[1], int(suffix[2])
         entrant = self._entrant(path.parent.parent)
         return Claim(entrant, int(level[1]), int(numbered[1]), name, sample)
+
+    def _among_solutions(self, path: Path) -> bool:
+        """Whether the path itself says so: then a file without ``ModelNew`` is a failure."""
+        return any(part in self.solution_folders for part in path.parts[:-1])
 
     def _entrant(self, home: Path) -> str:
         parts = home.parts
