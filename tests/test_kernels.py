@@ -206,9 +206,13 @@ class TestOnADevice:
         rows = (kernel("_swish_0", 50.0), Ran("compiled", "torch.compile", "", 20.0))
         assert find(profile(*rows), EAGER, on_device=True).is_kernel
 
-    @pytest.mark.parametrize("mine", [profile(), profile(note="no CUPTI here")])
-    def test_a_blind_profiler_accuses_nobody(self, mine: Profiled) -> None:
-        found = find(mine, EAGER, on_device=True)
+    def test_a_forward_in_which_no_kernel_was_seen_shows_none_of_its_own(self) -> None:
+        found = find(profile(), EAGER, on_device=True)
+        assert not found.is_kernel
+        assert "saw none" in found.accusation
+
+    def test_a_blind_profiler_accuses_nobody(self) -> None:
+        found = find(profile(note="no CUPTI here"), EAGER, on_device=True)
         assert found.is_kernel
         assert found.own is None
         assert found.note.startswith("kernels not known")

@@ -38,6 +38,8 @@ class DeviceTrial:
     """Calls of contender and baseline on a device. One contender, one trial."""
 
     least_of_null = 0.0
+    process_share: float = 0.005
+    process_us: float = 1.5
 
     def __init__(self, bench: Bench, contender: Runner) -> None:
         self.bench = bench

@@ -157,6 +157,8 @@ class HostTrial:
             idle.child.resume()
 
     least_of_null: float = CPU_LEAST_OF_NULL
+    process_share: float = 0.02
+    process_us: float = 10.0
 
     def evidence(self) -> None:
         """There are no device events on a CPU."""

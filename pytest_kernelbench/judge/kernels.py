@@ -95,7 +95,8 @@ def _on_device(profiled: Profiled, baseline: Profiled) -> Finding:
         if row.kind == "kernel"
     ]
     if not parts:
-        return Finding({}, note="kernels not known: the profiler saw none")
+        # Those of the reference were seen, by the same profiler on the same device.
+        return Finding({}, accusation="no kernel of its own was seen: the profiler saw none at all")
     return _weighed(parts, "device time")
 
 

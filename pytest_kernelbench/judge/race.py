@@ -27,6 +27,12 @@ class Track(Protocol):
 
     least_of_null: float
     """The smallest share of the protocol's cost that a time must have to be told from its noise."""
+    process_share: float
+    process_us: float
+    """How far two processes that run the same program were seen apart, whatever the turns say.
+
+    Where their memory lies is the same in each turn. A share of the time, and microseconds.
+    """
     spoiled: tuple[str, ...]
     """What disturbed the device during the last pair."""
     state: Snapshot | None
@@ -118,11 +124,13 @@ def _measurement(  # noqa: PLR0913, PLR0917 - all that was found out
     notes: list[str],
     events_us: float | None,
 ) -> Measurement:
-    theirs, ours, interval = stopping.baseline, stopping.solution, look.interval
-    assert interval is not None
+    theirs, ours = stopping.baseline, stopping.solution
+    assert look.interval is not None
     for who, net in (("the baseline", theirs), ("the solution", ours)):
         if refusal := net.refusal(track.least_of_null):
             raise TooShort(f"{who} is {refusal}")
+    shortest_us = min(theirs.median_us, ours.median_us)
+    interval = look.interval.widened(track.process_share + track.process_us / shortest_us)
     low, high, refusals = interval.low, interval.high, []
     if floor is not None and (impossible := floor.refusal(ours.median_us, ours.null_error_us)):
         low, refusals = 0.0, [impossible]
