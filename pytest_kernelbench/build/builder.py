@@ -52,6 +52,11 @@ class Progress:
     running: int = 0
     waiting: int = 0
 
+    @property
+    def unfinished(self) -> int:
+        """Builds that are asked for and not done."""
+        return self.running + self.waiting
+
     def __str__(self) -> str:
         parts = [f"{self.built} built"]
         parts += [f"{self.failed} failed"] * bool(self.failed)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pytest_kernelbench.verdict import Verdict
 
 _LEASE_PATIENCE_S = 3600.0
+_LOOK_EVERY_S = 0.05
 
 
 class LocalEngine:
@@ -71,6 +72,7 @@ class LocalEngine:
             return self.referee.judge(
                 pair, extension
             )  # nothing is timed, and a CPU is shared anyway
+        self._await_quiet()
         waited: list[str] = []
         start = time.monotonic()
         with lease(self.device.uuid, _LEASE_PATIENCE_S, on_wait=waited.append):
@@ -79,6 +81,11 @@ class LocalEngine:
         if not waited:
             return verdict
         return replace(verdict, notes=(*verdict.notes, f"waited {waited_s:.0f} s: {waited[0]}"))
+
+    def _await_quiet(self) -> None:
+        """On a CPU, let the builds end first: a compiler beside it would be in the time."""
+        while not self.device.is_gpu and self.builder.progress.unfinished:
+            time.sleep(_LOOK_EVERY_S)
 
     def _lacks(self, pair: Pair) -> str:
         if self.settings.build_only:
