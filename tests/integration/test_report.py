@@ -22,7 +22,8 @@ def recorded(tree):
 def block(lines: list[str]) -> list[str]:
     """The lines of the summary between pytest's rules."""
     start = next((i + 1 for i, line in enumerate(lines) if "= kernelbench =" in line), 0)
-    end = next((i for i, line in enumerate(lines) if i > start and line.startswith("gate")), None)
+    ends = ("gate", "=")  # a rule of pytest's own may follow, with warnings below it
+    end = next((i for i, line in enumerate(lines) if i > start and line.startswith(ends)), None)
     return [line for line in lines[start:end] if line[:1] in "l n" and line.strip()]
 
 
