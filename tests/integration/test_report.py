@@ -22,7 +22,7 @@ def recorded(tree):
 def block(lines: list[str]) -> list[str]:
     """The lines of the summary between pytest's rules."""
     start = next((i + 1 for i, line in enumerate(lines) if "= kernelbench =" in line), 0)
-    ends = ("gate", "=")  # a rule of pytest's own may follow, with warnings below it
+    ends = ("gate", "=")  # a rule of pytest's own may follow
     end = next((i for i, line in enumerate(lines) if i > start and line.startswith(ends)), None)
     return [line for line in lines[start:end] if line[:1] in "l n" and line.strip()]
 
