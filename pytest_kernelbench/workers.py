@@ -104,6 +104,12 @@ def _scheduling(config: pytest.Config, log: Any) -> LoadScopeScheduling:  # noqa
             test = nodeid.partition("::")[2]
             return test if test.startswith("test_kernel[") else nodeid
 
+        def _reschedule(self, node: WorkerController) -> None:
+            # A dead worker's successor is a node before it has collected anything: xdist's own
+            # scheduler would give it work then, and fail. It is asked again once it has collected.
+            if node in self.registered_collections:
+                super()._reschedule(node)
+
         def remove_node(self, node: WorkerController) -> str | None:
             """Forget a dead worker and return the item it died of, or None.
 
