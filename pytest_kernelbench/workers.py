@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -109,6 +110,12 @@ def _scheduling(config: pytest.Config, log: Any) -> LoadScopeScheduling:  # noqa
             # scheduler would give it work then, and fail. It is asked again once it has collected.
             if node in self.registered_collections:
                 super()._reschedule(node)
+
+        def _assign_work_unit(self, node: WorkerController) -> None:
+            # A worker may be dead before its death is heard of. What it was given stays noted as its
+            # own, and goes to others when ``remove_node`` is called for it.
+            with suppress(OSError):
+                super()._assign_work_unit(node)
 
         def remove_node(self, node: WorkerController) -> str | None:
             """Forget a dead worker and return the item it died of, or None.
