@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -112,8 +112,8 @@ def _scheduling(config: pytest.Config, log: Any) -> LoadScopeScheduling:  # noqa
                 super()._reschedule(node)
 
         def _assign_work_unit(self, node: WorkerController) -> None:
-            # A worker may be dead before its death is heard of. What it was given stays noted as its
-            # own, and goes to others when ``remove_node`` is called for it.
+            # A worker may be dead before its death is heard of. What it was given stays noted as
+            # its own, and goes to others when ``remove_node`` is called for it.
             with suppress(OSError):
                 super()._assign_work_unit(node)
 
