@@ -49,7 +49,6 @@ class Oracle:
         self.reference: Reference
         self.order: questions.Prepare
         self.draws: dict[int, tuple[int, str]] = {}
-        self.drawn: tuple[int, list[Any]] | None = None
         self.rng: bool = False
         self._handlers: dict[type, Callable[[Any, tuple[int, ...]], Answer]] = {
             questions.Prepare: self.prepare,

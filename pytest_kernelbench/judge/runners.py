@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import time
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from pytest_kernelbench.errors import MachineError, ProblemError
@@ -141,8 +140,3 @@ class Runner:
         if count > MOST_PROCESSES:
             reason = f"started {count} processes that still live; no more than {MOST_PROCESSES} may"
             self._reject(Status.CRASHED, reason)
-
-
-def wait_a_moment(seconds: float) -> None:
-    """Give late work the time to show itself."""
-    time.sleep(seconds)

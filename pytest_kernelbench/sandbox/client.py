@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import signal
 import socket
 import struct
@@ -176,12 +175,6 @@ class Child:
         self._log.seek(max(0, end - size_bytes))
         text = self._log.read(size_bytes).decode(errors="replace")
         return text.strip()
-
-    def save_log(self, path: Path) -> None:
-        """Keep everything it printed (at most 64 MiB) in a file."""
-        self._log.seek(0)
-        with path.open("wb") as file:
-            shutil.copyfileobj(self._log, file, 64 << 20)
 
     def ended(self, wait_s: float = 0.0) -> int | None:
         """The raw wait status if it ended by itself within ``wait_s`` seconds, else None."""
