@@ -44,8 +44,8 @@ class DeviceTrial:
     def __init__(self, bench: Bench, contender: Runner) -> None:
         self.bench = bench
         self.prepared = bench.prepared
-        self._flush_bytes = max(_LEAST_FLUSH_BYTES, 2 * bench.prepared.l2_bytes)
-        self.contender = Station(bench, contender, CONTENDER_SLOT, bench.cubin, self._flush_bytes)
+        self.flush_bytes = max(_LEAST_FLUSH_BYTES, 2 * bench.prepared.l2_bytes)
+        self.contender = Station(bench, contender, CONTENDER_SLOT, bench.cubin, self.flush_bytes)
         self.baseline: Station
         self._closing = ExitStack()
         self._monitor = self._closing.enter_context(monitor(bench.uuid))
@@ -53,7 +53,7 @@ class DeviceTrial:
         self.state: Snapshot | None = None
         self.calls = 1
         self._copy = tuple("copy" for _ in self.prepared.inputs)
-        self._bases: tuple[int, ...] = ()
+        self.bases: tuple[int, ...] = ()
         self._random = random.SystemRandom()
 
     def agree(self, family: str) -> bool:
@@ -74,11 +74,11 @@ class DeviceTrial:
 
     def against(self, baseline: str) -> None:
         """Choose a batch's length from the baseline alone; give both sides the same base inputs."""
-        self.baseline = self.bench.start_station(self._flush_bytes, baseline)
+        self.baseline = self.bench.start_station(self.flush_bytes, baseline)
         self.baseline.runner.ask(wire.Outline(self.prepared.outputs), wire.Done)
-        self._bases = tuple(self._draw_plain() for _ in range(self._variants()))
-        self.contender.load(self._bases, self.prepared.modes)
-        self.baseline.load(self._bases, self.prepared.modes)
+        self.bases = tuple(self._draw_plain() for _ in range(self._variants()))
+        self.contender.load(self.bases, self.prepared.modes)
+        self.baseline.load(self.bases, self.prepared.modes)
         self.bench.ask(questions.Forget(), wire.Done)
         self.baseline.run(2)  # the first calls load (or compile) what is loaded lazily
         few = 4
@@ -183,7 +183,7 @@ class DeviceTrial:
         count = min(len(batch.digests), max(_LEAST_REVEALED, min(_MOST_REVEALED, affordable)))
         for call in self._random.sample(range(len(batch.digests)), count):
             number = self.bench.next_round()
-            self.bench.ask(questions.Varied(number, self._bases, batch.keys[call]), wire.Done)
+            self.bench.ask(questions.Varied(number, self.bases, batch.keys[call]), wire.Done)
             self._check_call(self.contender, batch, call, number)
 
     def _check_call(self, station: Station, batch: Batch, call: int, number: int) -> None:

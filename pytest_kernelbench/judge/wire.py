@@ -259,6 +259,16 @@ class Release(Message, frozen=True):
     """Forget base inputs, kept outputs and cached memory; answered by ``Done``."""
 
 
+class Move(Message, frozen=True):
+    """As ``Release``; what is made from now on lies elsewhere; answered by ``Done``.
+
+    ``spacer_bytes`` of device memory are held until the next ``Move``, and the flush buffer is made
+    anew behind them.
+    """
+
+    spacer_bytes: int
+
+
 class Batch(Message, frozen=True):
     """Enqueue ``calls`` hash-chained calls that wait for the key; answered by ``Batched``."""
 
@@ -295,6 +305,7 @@ ToRunner = (
     | Base
     | Piece
     | Release
+    | Move
     | Batch
     | Reveal
 )

@@ -58,6 +58,7 @@ class DeviceRunner:
             wire.Base: self.base,
             wire.Piece: self.piece,
             wire.Release: self.release,
+            wire.Move: self.move,
             wire.Batch: self.batch,
             wire.Reveal: self.reveal,
         }
@@ -74,18 +75,21 @@ class DeviceRunner:
         torch.cuda.init()
         self.state = _empty(generator.STATE_BYTES, dtype=torch.uint8, device=self.device)
         self.state.zero_()
-        self.flush_buffer = _empty(order.flush_bytes, dtype=torch.uint8, device=self.device)
-        self.flush_buffer.zero_()
+        self._make_flush(order.flush_bytes)
         self.protocol = driver.Protocol(order.cubin)
         self._control_map = mmap.mmap(fds[0], order.control_bytes)
         os.close(fds[0])
         address = ctypes.addressof(ctypes.c_char.from_buffer(self._control_map))
         self.control = driver.register_host(address, order.control_bytes)
         self._state_at = self.state.data_ptr()
-        self._flush_at = self.flush_buffer.data_ptr()
-        self._flush_size = order.flush_bytes // 16
         driver.synchronize()
         return wire.Done()
+
+    def _make_flush(self, size_bytes: int) -> None:
+        self.flush_buffer = _empty(size_bytes, dtype=torch.uint8, device=self.device)
+        self.flush_buffer.zero_()
+        self._flush_at = self.flush_buffer.data_ptr()
+        self._flush_size = size_bytes // 16
 
     def map_arena(self, order: wire.Arena, fds: tuple[int, ...]) -> wire.Done:
         """Map the memory through which the oracle hands over inputs and gets outputs."""
@@ -114,6 +118,20 @@ class DeviceRunner:
         self.kept, self.recipes = [], []
         gc.collect()
         _empty_cache()
+        return wire.Done()
+
+    def move(self, order: wire.Move, _: tuple[int, ...]) -> wire.Done:
+        """Let all that is made from now on lie in other places of the device's memory."""
+        size_bytes = self.flush_buffer.numel()
+        self.kept, self.recipes = [], []
+        del self.flush_buffer
+        gc.collect()
+        _empty_cache()
+        # Taken while the last one is still held: the driver hands out first what came back last.
+        self._spacer = _empty(order.spacer_bytes, dtype=torch.uint8, device=self.device)
+        _empty_cache()
+        self._make_flush(size_bytes)
+        driver.synchronize()
         return wire.Done()
 
     def outline(self, order: wire.Outline) -> None:
