@@ -15,6 +15,7 @@ from fake_engine import FakeEngine
 from scripted_server import Answer, Error, ScriptedServer, Step, serve
 
 from pytest_kernelbench.authors.refine import Refined, Start, Workshop, refine_all
+from pytest_kernelbench.authors.solution_file import Said
 from pytest_kernelbench.authors.trajectory import (
     Plan,
     Replay,
@@ -112,7 +113,7 @@ def test_when_it_ends(judge: Judge, until: str, calls: int) -> None:
 
 
 def test_it_begins_at_a_solution(judge: Judge) -> None:
-    begin = [replace(starts(judge)[0], code="# fake: raised\nclass ModelNew: pass\n")]
+    begin = [replace(starts(judge)[0], source="# fake: raised\nclass ModelNew: pass\n")]
     with serve([coded("right")]) as server:
         turns = only(refine(server, judge, begin, replace(PLAN, until="right")))
     assert [turn.number for turn in turns] == [0, 1]
@@ -121,12 +122,33 @@ def test_it_begins_at_a_solution(judge: Judge) -> None:
 
 
 def test_what_is_right_already_is_left_alone(judge: Judge) -> None:
-    begin = [replace(starts(judge)[0], code="# fake: right\nclass ModelNew: pass\n")]
+    begin = [replace(starts(judge)[0], source="# fake: right\nclass ModelNew: pass\n")]
     with serve([coded("right")]) as server:
         assert statuses(only(refine(server, judge, begin, replace(PLAN, until="right")))) == [
             "right"
         ]
         assert server.requests == []
+
+
+def test_another_solution_to_begin_at_is_another_experiment(judge: Judge) -> None:
+    first, other = (
+        [replace(starts(judge)[0], source=f"# fake: raised\nclass ModelNew: x = {x}\n")]
+        for x in (1, 2)
+    )
+    with serve([coded("right")]) as server:
+        refine(server, judge, first, replace(PLAN, turns=1))
+        with pytest.raises(UsageError, match="begun at another solution to level1/001_relu"):
+            refine(server, judge, other, replace(PLAN, turns=2))
+        assert len(only(refine(server, judge, first, replace(PLAN, turns=2)))) == 3
+
+
+def test_what_held_no_code_is_shown_as_it_was_said(judge: Judge) -> None:
+    source = "# fake: not_built\nraise SyntaxError('no code')\n"
+    begin = [replace(starts(judge)[0], source=source, said=Said("", "Let me think."))]
+    with serve([coded("right")]) as server:
+        turns = only(refine(server, judge, begin, replace(PLAN, turns=1)))
+    assert server.requests[0]["messages"][1]["content"] == "Let me think."
+    assert statuses(turns) == ["not_built", "right"]
 
 
 def test_an_answer_without_code_is_a_turn(judge: Judge) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_kernelbench.authors.solution_file import Origin, solution_of
+from pytest_kernelbench.authors.solution_file import Origin, Said, said_in, solution_of
 
 ANSWERS = Path(__file__).parent / "data" / "answers"
 ORIGIN = Origin(
@@ -70,3 +70,19 @@ def test_without_code_the_file_says_why(answer: str, says: str) -> None:
 def test_cut_off_is_said() -> None:
     written = solution_of("```python\nclass ModelNew(", replace(ORIGIN, cut_off=True))
     assert written.reason.endswith("(it was cut off at the token limit)")
+
+
+def test_what_was_said_is_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "level1/019_relu_sample3.py"
+    path.parent.mkdir()
+    path.write_text(solution_of(f"```\n# mine\n{CODE}```", ORIGIN).text)
+    assert said_in(path, tmp_path).code == f"# mine\n{CODE}"
+
+    raw = tmp_path / ".answers/level1/019_relu_sample3.md"
+    raw.parent.mkdir(parents=True)
+    raw.write_text("I cannot do that.")
+    path.write_text(solution_of("I cannot do that.", ORIGIN).text)
+    assert said_in(path, tmp_path) == Said("", "I cannot do that.")
+
+    path.write_text("# by hand\nclass ModelNew: pass\n")
+    assert said_in(path, tmp_path).code == path.read_text()

@@ -143,6 +143,40 @@ def test_more_samples_later(home: Path) -> None:
     assert len(cells[0].chosen[1, 1]) == 4
 
 
+MENDED = """
+[[arm]]
+name = "mended"
+start = "sampled"
+turns = 2
+until = "right"
+examples = "none"
+"""
+
+
+def test_the_failures_of_an_arm_are_refined(home: Path) -> None:
+    with serve(model) as server:
+        study, cells = ran(home, server, STUDY.partition('[[arm]]\nname = "refined"')[0] + MENDED)
+        sampled, mended = cells
+        assert len(server.requests) == 9 + 3 * 1 + 3 * 2  # relu is right, gelu mended, gemm never
+        told = [r["messages"] for r in server.requests if len(r["messages"]) > 1]
+    assert all("Written by a language model" not in m[1]["content"] for m in told)
+    assert {len(found) for found in mended.chosen.values()} == {3}
+    assert [v.status for v in mended.calls[1, 2][0]] == [Status.RAISED, Status.FAST]
+    assert mended.calls[1, 1] == sampled.calls[1, 1]
+    assert mended.tokens == 9 * 150
+    right = study_tables(study, cells)[1]
+    assert right.rows == (
+        ("m/sampled", "0.500", "0.500", "0.500"),
+        ("m/mended", "0.500", "1.000", "1.000"),
+    )
+    ends = study_tables(study, cells)[-1].rows
+    assert [row[1:4] for row in ends[:3]] == [
+        ("m/sampled", "all", "6"),
+        ("m/mended", "first", "6"),
+        ("m/mended", "chosen", "6"),
+    ]
+
+
 def test_a_budget_that_ends_is_a_remark(home: Path) -> None:
     text = STUDY.replace("price_in", "budget_tokens = 17500\nprice_in")
     with serve(model) as server:
@@ -164,6 +198,8 @@ def test_a_budget_that_ends_is_a_remark(home: Path) -> None:
         ("turns = 3", 'turns = 3\nbackend = "cobol"', "no backend 'cobol'"),
         ('name = "m"', "name = 3", "Expected `str`, got `int`"),
         ("[judge]", "[judge", "is no TOML"),
+        ("turns = 3", 'start = "refined"', "'refined' starts from 'refined': .*there are sampled"),
+        ("turns = 3", 'start = "sampled"\nsamples = 2', "the 3 samples of 'sampled': leave"),
     ],
 )
 def test_files_that_make_no_sense(home: Path, old: str, new: str, says: str) -> None:

@@ -25,6 +25,7 @@ from pytest_kernelbench.authors.progress import Progress
 from pytest_kernelbench.authors.prompt import build_prompt
 from pytest_kernelbench.authors.refine import Start, Workshop, refine_all
 from pytest_kernelbench.authors.sampling import Order, book_past, sample
+from pytest_kernelbench.authors.solution_file import Said, said_in
 from pytest_kernelbench.authors.trajectory import Plan, Replay, chosen, head_of, turns_of
 from pytest_kernelbench.catalog.problems import ProblemCatalog
 from pytest_kernelbench.errors import UsageError
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
     from pytest_kernelbench.authors.refine import Refined
     from pytest_kernelbench.authors.sampling import Sampled
-    from pytest_kernelbench.authors.trajectory import Turn
+    from pytest_kernelbench.authors.trajectory import Head, Turn
     from pytest_kernelbench.catalog.pair import Problem
 
 
@@ -143,8 +144,7 @@ def _replay(args: argparse.Namespace, settings: Settings) -> int:
     name = f"{int(level)}/{int(rest.partition('_')[0])}"
     (problem,) = chosen_problems(args.problems, None, [name])
     author = Replay(before)
-    given = next((turn.code for turn in before if turn.number == 0), "")
-    start = Start(problem, head.sample, given)
+    start = _start_again(args.replay, problem, head, before)
     plan = replace(head.plan, turns=sum(turn.number > 0 for turn in before))
     with Judge(replace(settings, dtype=plan.options.precision)) as judge:
         workshop = Workshop(args.to, plan, author, judge)
@@ -157,6 +157,16 @@ def _replay(args: argparse.Namespace, settings: Settings) -> int:
         print(f"turn {new.number}: {is_now}{remark}{asked}")
         differs |= was != is_now
     return int(differs)
+
+
+def _start_again(path: Path, problem: Problem, head: Head, turns: list[Turn]) -> Start:
+    """Where that trajectory began; its file of turn 0 lies beside it, unless it was moved."""
+    given = next((turn for turn in turns if turn.number == 0), None)
+    if given is None:
+        return Start(problem, head.sample)
+    file = path.with_suffix("") / "0.py"
+    source = file.read_text(encoding="utf-8") if file.is_file() else given.code
+    return Start(problem, head.sample, source, Said(given.code, given.reply.text))
 
 
 def study_command(args: argparse.Namespace) -> int:
@@ -222,7 +232,8 @@ def solutions_below(folder: Path, problems: tuple[Problem, ...]) -> list[Start]:
         pair = matchmaker.pair(path, claim) if claim is not None else ""
         if not isinstance(pair, str) and pair.problem in problems:
             text = path.read_text(encoding="utf-8", errors="replace")
-            starts.append(Start(pair.problem, pair.solution.sample, text))
+            said = said_in(path, folder)
+            starts.append(Start(pair.problem, pair.solution.sample, text, said))
     if not starts:
         message = f"{folder} holds no solution to any of the problems asked for"
         raise UsageError(message)

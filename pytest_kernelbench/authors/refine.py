@@ -11,7 +11,7 @@ from pytest_kernelbench.authors.feedback import feedback
 from pytest_kernelbench.authors.files import solution_name, write_whole
 from pytest_kernelbench.authors.prompt import build_prompt
 from pytest_kernelbench.authors.sampling import now
-from pytest_kernelbench.authors.solution_file import Origin, solution_of
+from pytest_kernelbench.authors.solution_file import Origin, Said, solution_of
 from pytest_kernelbench.authors.trajectory import (
     Head,
     Plan,
@@ -21,7 +21,13 @@ from pytest_kernelbench.authors.trajectory import (
     chosen,
 )
 from pytest_kernelbench.catalog.answers import extract
-from pytest_kernelbench.errors import AuthorError, BudgetError, MachineError, RefusedError
+from pytest_kernelbench.errors import (
+    AuthorError,
+    BudgetError,
+    MachineError,
+    RefusedError,
+    UsageError,
+)
 from pytest_kernelbench.library import Question
 from pytest_kernelbench.verdict import Status
 
@@ -43,8 +49,27 @@ class Start:
 
     problem: Problem
     sample: int = 0
-    code: str = ""
-    """The source of that solution."""
+    source: str = ""
+    """The text of that solution's file; empty to begin at nothing."""
+    said: Said | None = None
+    """What its author said, and is shown again; the source where that is None."""
+    verdict: Verdict | None = None
+    """On that solution, where it is known already."""
+
+    @property
+    def shown(self) -> Said:
+        """What the model is shown as its first solution."""
+        return self.said or Said(self.source, self.source)
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """A turn before it is judged; see ``Turn``."""
+
+    number: int
+    asked: str
+    reply: Reply
+    code: str
 
 
 @dataclass
@@ -82,8 +107,8 @@ class Workshop:
         Raises ``AuthorError`` where the model gives no answer; what was reached by then is kept.
         """
         trajectory = self.trajectory(start.problem, start.sample)
-        if start.code and not trajectory.turns:
-            await self._take(trajectory, start.problem, 0, Reply(start.code, attempts=0), "")
+        if start.source:
+            await self._begin(trajectory, start)
         try:
             while not self._ended(trajectory):
                 number = trajectory.turns[-1].number + 1 if trajectory.turns else 1
@@ -115,29 +140,50 @@ class Workshop:
         enough = {Status.FAST} if self.plan.until == "fast" else {Status.FAST, Status.RIGHT}
         return bool(statuses & enough)
 
+    async def _begin(self, trajectory: Trajectory, start: Start) -> None:
+        """Turn 0: a solution that was there before."""
+        shown = start.shown
+        if trajectory.turns:
+            if trajectory.turns[0].reply.text != shown.answer:
+                message = (
+                    f"{trajectory.path} was begun at another solution to {start.problem.id}, "
+                    f"sample {start.sample}: give another --to"
+                )
+                raise UsageError(message)
+            return
+        path = self._written(trajectory, 0, start.source)
+        verdict = start.verdict or await self._judge(start.problem, start.sample, path)
+        said = _Answer(0, "", Reply(shown.answer, attempts=0), shown.code)
+        self._keep(trajectory, said, verdict)
+
     async def _take(
         self, trajectory: Trajectory, problem: Problem, number: int, reply: Reply, asked: str
     ) -> Turn:
         sample = trajectory.head.sample
-        path = trajectory.path.with_suffix("") / f"{number}.py"
-        if number == 0:
-            code = source = reply.text
-        else:
-            found = extract(reply.text)
-            code = "" if isinstance(found, str) else found.text
-            source = self._solution_text(problem, sample, number, reply)
-        write_whole(path, source)
+        found = extract(reply.text)
+        code = "" if isinstance(found, str) else found.text
+        source = self._solution_text(problem, sample, number, reply)
+        path = self._written(trajectory, number, source)
         verdict = await self._judge(problem, sample, path)
+        return self._keep(trajectory, _Answer(number, asked, reply, code), verdict)
+
+    def _written(self, trajectory: Trajectory, number: int, source: str) -> Path:
+        path = _turn_file(trajectory, number)
+        write_whole(path, source)
+        return path
+
+    def _keep(self, trajectory: Trajectory, answer: _Answer, verdict: Verdict) -> Turn:
         if verdict.status in (Status.NOT_JUDGED, Status.BAD_PROBLEM):
             # Not the model's fault: nothing is said to it, and the turn is taken again next time.
-            message = f"{problem.id}: {verdict.status.value}: {' '.join(verdict.reasons)}"
+            reasons = " ".join(verdict.reasons)
+            message = f"{trajectory.head.problem}: {verdict.status.value}: {reasons}"
             raise MachineError(message)
         turn = Turn(
-            number=number,
-            asked=asked,
-            reply=reply,
-            code=code,
-            solution=str(path.relative_to(self.folder)),
+            number=answer.number,
+            asked=answer.asked,
+            reply=answer.reply,
+            code=answer.code,
+            solution=str(_turn_file(trajectory, answer.number).relative_to(self.folder)),
             verdict=verdict.to_builtins(),
             feedback=feedback(verdict, self.plan.feedback, self.plan.options.texts),
             time=now(),
@@ -172,6 +218,10 @@ class Workshop:
         if best is not None:
             text = (self.folder / best.solution).read_text(encoding="utf-8")
             write_whole(self.folder / solution_name(problem, trajectory.head.sample), text)
+
+
+def _turn_file(trajectory: Trajectory, number: int) -> Path:
+    return trajectory.path.with_suffix("") / f"{number}.py"
 
 
 async def refine_all(

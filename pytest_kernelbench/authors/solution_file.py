@@ -1,10 +1,18 @@
-"""From a model's answer to a solution file: its code, under a header that says whence it came."""
+"""From a model's answer to a solution file, under a header that says whence it came, and back."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pytest_kernelbench.catalog.answers import Code, extract
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_FIRST_LINE = "# Written by a language model."
+_ANSWER_LINE = re.compile(r"^# answer: (.+?\.md)(?:, lines .*)?$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -51,6 +59,31 @@ def solution_of(answer: str, origin: Origin) -> Written:
     return Written(text, "", code.first_line, code.last_line)
 
 
+@dataclass(frozen=True)
+class Said:
+    """What a solution's author said: what a model is shown as its own."""
+
+    code: str
+    """Without our header; empty where the answer held none."""
+    answer: str
+    """The raw answer where it held no code, else the code."""
+
+
+def said_in(solution: Path, folder: Path) -> Said:
+    """The inverse of ``solution_of``; a file that no model wrote is code as it is."""
+    text = solution.read_text(encoding="utf-8", errors="replace")
+    if not text.startswith(_FIRST_LINE):
+        return Said(text, text)
+    lines = text.splitlines(keepends=True)
+    end = next((n for n, line in enumerate(lines) if not line.startswith("#")), len(lines))
+    header, code = "".join(lines[:end]), "".join(lines[end:]).removeprefix("\n")
+    named = _ANSWER_LINE.search(header)
+    raw = folder / named[1] if named else None
+    if code.startswith("raise SyntaxError(") and raw is not None and raw.is_file():
+        return Said("", raw.read_text(encoding="utf-8", errors="replace"))
+    return Said(code, code)
+
+
 def _header(origin: Origin, lines: str) -> str:
     facts = {
         "model": origin.model,
@@ -63,4 +96,4 @@ def _header(origin: Origin, lines: str) -> str:
     }
     # A line break in a model's name must not end the comment.
     told = (f"# {name}: {' '.join(value.split())}" for name, value in facts.items())
-    return "\n".join(("# Written by a language model.", *told))
+    return "\n".join((_FIRST_LINE, *told, ""))

@@ -6,9 +6,11 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pytest_kernelbench.authors.files import solution_name
 from pytest_kernelbench.authors.ledger import Ledger, Run
 from pytest_kernelbench.authors.refine import Refined, Start, Workshop, refine_all
 from pytest_kernelbench.authors.sampling import Order, Sampled, book_past, sample
+from pytest_kernelbench.authors.solution_file import said_in
 from pytest_kernelbench.authors.trajectory import chosen
 from pytest_kernelbench.authors.verdict_store import VerdictStore
 from pytest_kernelbench.library import Question
@@ -56,8 +58,11 @@ async def run_study(
             for arm in study.spec.arm:
                 told(f"{model.name}/{arm.name}")
                 who = (model, arm)
-                if arm.turns > 1:
-                    cells.append(await _refined_cell(study, who, author, judge))
+                if arm.refines:
+                    first = next(
+                        (c for c in cells if c.entrant == f"{model.name}/{arm.start}"), None
+                    )
+                    cells.append(await _refined_cell(study, who, author, judge, first))
                 else:
                     cells.append(await _sampled_cell(study, who, author, judge, store))
         finally:
@@ -99,13 +104,18 @@ async def _refined_cell(
     who: tuple[ModelSpec, ArmSpec],
     author: Endpoint,
     judge: Judge,
+    first: Cell | None,
 ) -> Cell:
+    """``first`` is the cell whose solutions are refined, if it does not begin at nothing."""
     model, arm = who
     folder = study.entrant_folder(model, arm)
     workshop = Workshop(folder, study.plan(model, arm), author, judge)
     cell = Cell(model.name, arm.name, refined=True)
     workshop.entrant = cell.entrant
-    starts = [Start(problem, n) for n in range(arm.samples) for problem in study.problems]
+    if first is None:
+        starts = [Start(problem, n) for n in range(arm.samples) for problem in study.problems]
+    else:
+        starts = _starts(study, first)
     for start in starts:
         for turn in workshop.trajectory(start.problem, start.sample).turns:
             author.budget.book(turn.reply.tokens_in, turn.reply.tokens_out)
@@ -121,6 +131,20 @@ async def _refined_cell(
             cell.calls.setdefault(key, []).append([turn.judged for turn in turns])
             cell.chosen.setdefault(key, []).append(best.judged)
     return cell
+
+
+def _starts(study: Study, first: Cell) -> list[Start]:
+    """At each solution of a cell, with the verdict that it has; all first samples first."""
+    problems = {(each.level, each.number): each for each in study.problems}
+    folder = study.folder / "solutions" / first.model / first.arm
+    verdicts = [verdict for found in first.chosen.values() for verdict in found]
+    starts = []
+    for verdict in sorted(verdicts, key=lambda each: each.sample):
+        problem = problems[verdict.level, verdict.number]
+        path = folder / solution_name(problem, verdict.sample)
+        source = path.read_text(encoding="utf-8", errors="replace")
+        starts.append(Start(problem, verdict.sample, source, said_in(path, folder), verdict))
+    return starts
 
 
 def _remarks(result: Sampled | Refined) -> list[str]:

@@ -101,7 +101,10 @@ class ArmSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     name: str
     samples: int = 1
+    start: str = ""
+    """An arm before this one, whose solutions are refined here; then ``samples`` are its."""
     turns: int = 1
+    """Answers to each sample; beside the solution it begins at, if there is a ``start``."""
     feedback: list[str] = msgspec.field(default_factory=lambda: ["execution"])
     choose: str = "best"
     until: str = "never"
@@ -111,6 +114,11 @@ class ArmSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     hardware: str = NO_HARDWARE
     concepts: bool = False
     templates: str = ""
+
+    @property
+    def refines(self) -> bool:
+        """Whether it shows a model its own solutions."""
+        return self.turns > 1 or bool(self.start)
 
 
 class StudySpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -189,8 +197,22 @@ def read_study(path: Path) -> Study:
                     f"{path}: {what} {name!r}: names are folders, each its own, without / and ."
                 )
                 raise UsageError(message)
-    for model in spec.model:
-        for arm in spec.arm:
+    for number, arm in enumerate(spec.arm):
+        before = {each.name: each for each in spec.arm[:number] if not each.refines}
+        if arm.start and arm.start not in before:
+            can = f"there are {', '.join(before)}" if before else "there is none"
+            message = (
+                f"{path}: arm {arm.name!r} starts from {arm.start!r}: it can start from an arm "
+                f"before it that only samples; {can}"
+            )
+            raise UsageError(message)
+        if arm.start and arm.samples not in (1, before[arm.start].samples):
+            message = (
+                f"{path}: arm {arm.name!r} starts from the {before[arm.start].samples} samples of "
+                f"{arm.start!r}: leave its own samples = {arm.samples} out"
+            )
+            raise UsageError(message)
+        for model in spec.model:
             study.plan(model, arm)
     return study
 
