@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -76,6 +77,94 @@ def test_waits_for_another_process_and_says_for_whom(tmp_path: Path, holder: Hol
     assert len(told) == 1
     assert f"waiting for the device GPU-1, held by pid {holder.process.pid} of " in told[0]
     assert "-c" in told[0]
+
+
+def test_those_who_wait_are_served_in_the_order_in_which_they_came(tmp_path: Path) -> None:
+    """However often the holder comes back: it stands at the end each time."""
+    queue = """
+import sys, time
+from pathlib import Path
+from pytest_kernelbench.timing.lease import lease
+folder, name, turns = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+print("begun", flush=True)
+for _ in range(turns):
+    with lease("GPU-1", 20.0, folder=folder):
+        with open(folder / "order", "a") as file:
+            file.write(name)
+        time.sleep(0.05)
+"""
+
+    def start(name: str, turns: int) -> subprocess.Popen[str]:
+        arguments = [sys.executable, "-c", queue, str(tmp_path), name, str(turns)]
+        return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
+
+    busy = start("a", 40)
+    while not (tmp_path / "order").exists():
+        time.sleep(0.005)
+    others = [start(name, 3) for name in "bc"]
+    for each in (busy, *others):
+        each.communicate(timeout=30)
+    order = (tmp_path / "order").read_text()
+    assert len(order) == 46
+    for name in "bc":
+        first, last = order.index(name), order.rindex(name)
+        # Between two turns of a waiter nobody has two: three queue, each comes once a round.
+        assert last - first <= 6, order
+
+
+def test_a_waiter_that_dies_leaves_its_place(tmp_path: Path, holder: Holder) -> None:
+    waiter = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    time.sleep(0.5)
+    waiter.kill()
+    waiter.communicate(timeout=10)
+    holder.let_go()
+    with lease("GPU-1", 5.0, folder=tmp_path):
+        pass
+
+
+def test_is_told_again_only_after_a_while(tmp_path: Path, holder: Holder) -> None:
+    told: list[str] = []
+    release = threading.Timer(0.3, holder.let_go)
+    release.start()
+    with lease("GPU-1", 20.0, on_wait=told.append, tell_after_s=5.0, folder=tmp_path):
+        release.join()
+    assert told == []
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody else")
+def test_another_user_waits_for_it_and_reads_who_holds_it() -> None:
+    """Under /tmp, since the folder of a test is closed to others."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as place:
+        Path(place).chmod(0o755)
+        folder = Path(place) / "leases"
+        begin_r, begin_w = os.pipe()
+        said_r, said_w = os.pipe()
+        child = os.fork()  # a child of its own uid: the interpreter may be closed to a stranger
+        if child == 0:
+            try:
+                os.setgroups([])
+                os.setgid(65534)
+                os.setuid(65534)
+                os.read(begin_r, 1)
+                try:
+                    with lease("GPU-1", 0.2, folder=folder):
+                        os.write(said_w, b"two users hold one device")
+                except MachineError as error:
+                    os.write(said_w, str(error).encode())
+                with lease("GPU-1", 5.0, folder=folder):
+                    os.write(said_w, b"; then it was free")
+            finally:
+                os._exit(0)
+        os.close(said_w)
+        with lease("GPU-1", 1.0, folder=folder):
+            os.write(begin_w, b"!")
+            said = os.read(said_r, 2000).decode()
+        assert f"held by pid {os.getpid()} of root" in said
+        with os.fdopen(said_r) as rest:
+            assert rest.read() == "; then it was free"
+        assert os.waitpid(child, 0)[1] == 0
 
 
 def test_gives_up_after_the_time_out(tmp_path: Path, holder: Holder) -> None:

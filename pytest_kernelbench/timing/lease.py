@@ -1,10 +1,15 @@
 """One timed pair at a time on a device, across workers, sessions and users of one host.
 
-A lease is a POSIX record lock (``fcntl.lockf``) on a file named after the device. Such a lock
-belongs to a process: it ends with it however it ends, and a forked child does not inherit it. That
-is why it is neither ``flock`` nor the filelock package, whose locks live on in whatever child
-holds a copy of the descriptor; besides, that package creates and truncates the file on opening,
-which the kernel refuses to a second user in a shared sticky folder (``fs.protected_regular``).
+A lease is a POSIX record lock on a file named after the device. Such a lock belongs to a process:
+it ends with it however it ends, and a forked child does not inherit it. That is why it is neither
+``flock`` nor the filelock package, whose locks live on in whatever child holds a copy of the
+descriptor; besides, that package creates and truncates the file on opening, which the kernel
+refuses to a second user in a shared sticky folder (``fs.protected_regular``).
+
+Those who wait are served in the order in which they came. Each locks one byte of its own, the first
+behind all bytes that are locked: its ticket. Its turn has come when no byte before its own is
+locked. Whoever gives the device back and wants it again stands at the end, and the ticket of a
+process that dies is gone. Bytes far beyond the end of the file can be locked: none is written.
 """
 
 from __future__ import annotations
@@ -16,6 +21,7 @@ import pwd
 import random
 import re
 import stat
+import struct
 import sys
 import tempfile
 import time
@@ -30,9 +36,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _FOLDER = "pytest-kernelbench-leases"
-_SHORTEST_WAIT_S = 0.005
-_LONGEST_WAIT_S = 0.1
+_SHORTEST_WAIT_S = 0.002
+_LONGEST_WAIT_S = 0.02
+_TELL_EVERY_S = 60.0
 _NOTE_BYTES = 4096
+_DOOR = 1 << 40
+"""The byte that is locked while somebody takes a ticket."""
+_FIRST_TICKET = _DOOR + 1
+_FLOCK = struct.Struct("@hhqqi4x")
+"""``struct flock`` of 64-bit Linux: type, whence, start, length, pid."""
 # A process may not exclude itself by a POSIX lock, and closing *any* descriptor of the file gives
 # the lock up: within a process threads take turns here before they open anything.
 _taken: dict[Path, Lock] = {}
@@ -45,13 +57,15 @@ def lease(
     timeout_s: float,
     *,
     on_wait: Callable[[str], None] | None = None,
+    tell_after_s: float = 0.0,
     folder: Path | None = None,
 ) -> Iterator[None]:
     """Hold the device (a UUID, or ``cpu``) until the block ends; not re-entrant.
 
-    ``on_wait`` gets one sentence, once, if somebody else holds it. Raises ``MachineError`` when it
-    is not free within ``timeout_s`` or the lease file cannot be used. Processes that see different
-    temp folders (containers, a private ``TMPDIR`` where ``/tmp`` is closed) do not see each other.
+    ``on_wait`` gets a sentence if somebody else holds it for longer than ``tell_after_s``, and
+    another each minute from then on. Raises ``MachineError`` when it is not free within
+    ``timeout_s`` or the lease file cannot be used. Processes that see different temp folders
+    (containers, a private ``TMPDIR`` where ``/tmp`` is closed) do not see each other.
     """
     path = _lease_path(folder or default_folder(), device)
     deadline_s = time.monotonic() + timeout_s
@@ -66,7 +80,9 @@ def lease(
     try:
         handle = _open(path)
         try:
-            _wait(handle, path, f"the device {device}", deadline_s - time.monotonic(), on_wait)
+            ticket = _take_ticket(handle, path, deadline_s)
+            left_s = deadline_s - time.monotonic()
+            _wait(handle, ticket, path, f"the device {device}", left_s, on_wait, tell_after_s)
             _write_note(handle)
             yield
             os.ftruncate(handle, 0)
@@ -116,37 +132,71 @@ def _open(path: Path) -> int:
     return handle
 
 
-def _wait(
+def _take_ticket(handle: int, path: Path, deadline_s: float) -> int:
+    """Lock the first byte behind all that are locked; the number of that byte."""
+    while not _try_lock(handle, _DOOR):
+        if time.monotonic() >= deadline_s:
+            # It is held for microseconds; an older version of this package locks the whole file.
+            message = f"{path} stays locked as a whole; end the other process, or remove the file"
+            raise MachineError(message)
+        time.sleep(_SHORTEST_WAIT_S)
+    try:
+        ticket = _FIRST_TICKET
+        while (locked := _locked(handle, ticket, 0)) is not None:
+            start, length = locked
+            if not length:  # to the end: no ticket of ours
+                break
+            ticket = start + length
+        if not _try_lock(handle, ticket):
+            message = f"{path} is locked by somebody who took no ticket; end that, or remove it"
+            raise MachineError(message)
+        return ticket
+    finally:
+        fcntl.lockf(handle, fcntl.LOCK_UN, 1, _DOOR)
+
+
+def _wait(  # noqa: PLR0913, PLR0917 - what to wait for, and what to say meanwhile
     handle: int,
+    ticket: int,
     path: Path,
     what: str,
     timeout_s: float,
     on_wait: Callable[[str], None] | None,
+    tell_after_s: float,
 ) -> None:
-    deadline_s = time.monotonic() + timeout_s
-    wait_s, told = _SHORTEST_WAIT_S, False
-    while not _try_lock(handle):
+    begun_s = time.monotonic()
+    wait_s, tell_s = _SHORTEST_WAIT_S, begun_s + tell_after_s
+    before = ticket - _FIRST_TICKET
+    while before and _locked(handle, _FIRST_TICKET, before) is not None:
         holder = _read_note(handle)
-        if time.monotonic() >= deadline_s:
+        now_s = time.monotonic()
+        if now_s - begun_s >= timeout_s:
             message = (
                 f"waited {timeout_s:.3g} s for {what}, held by {holder}; wait until it "
                 f"is done, or end it if it hangs (lease file {path})"
             )
             raise MachineError(message)
-        if on_wait is not None and not told:
+        if on_wait is not None and now_s >= tell_s:
             on_wait(f"waiting for {what}, held by {holder}")
-            told = True
-        # Uneven steps, so that many waiting workers do not knock all at once.
+            tell_s = now_s + _TELL_EVERY_S
+        # Uneven steps, so that many waiting workers do not look all at once.
         time.sleep(random.uniform(0.5, 1.0) * wait_s)  # noqa: S311 - no secret
         wait_s = min(2.0 * wait_s, _LONGEST_WAIT_S)
 
 
-def _try_lock(handle: int) -> bool:
+def _try_lock(handle: int, byte: int) -> bool:
     try:
-        fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
     except (BlockingIOError, PermissionError):  # POSIX allows either for "held by another"
         return False
     return True
+
+
+def _locked(handle: int, first: int, length: int) -> tuple[int, int] | None:
+    """``(start, length)`` of some other process's lock among these bytes (0: to the end)."""
+    asked = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, first, length, 0)
+    kind, _, start, size, _ = _FLOCK.unpack(fcntl.fcntl(handle, fcntl.F_GETLK, asked))
+    return None if kind == fcntl.F_UNLCK else (start, size)
 
 
 def _write_note(handle: int) -> None:
