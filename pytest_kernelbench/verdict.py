@@ -80,6 +80,38 @@ class Measurement:
 
 
 @dataclass(frozen=True)
+class Roofline:
+    """What a call has to do, beside the best rates measured on the device: a roofline plot."""
+
+    moved_bytes: int
+    """Inputs, parameters and outputs, each once."""
+    flops: float
+    """Matrix products, convolutions and attention of the reference; 0 where there are none."""
+    bytes_per_s: float
+    flops_per_s: float
+    """For the dtype that was judged."""
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What a verdict was made from: where none of it differs, judging again says nothing new."""
+
+    solution_sha256: str
+    """Of the solution's file and the files that belong to it; empty if they changed meanwhile."""
+    problem_sha256: str
+    settings: dict[str, Any]
+    """The settings that a verdict hangs on, less those that are as by default."""
+    torch: str
+    """Its version."""
+    tools: str
+    """What compiled here, as a hash: compilers, CUDA, Python."""
+    version: str
+    """Of this package."""
+    judged_at: str
+    """ISO 8601, UTC."""
+
+
+@dataclass(frozen=True)
 class Verdict:
     """One pair's end. Holds nothing but plain values, so that it travels anywhere."""
 
@@ -117,6 +149,12 @@ class Verdict:
     """The reference against itself, once a session and device; rides on the first verdict."""
     kernels: dict[str, float] = field(default_factory=dict)
     """Share of device (or operator) time by kernel name."""
+    roofline: Roofline | None = None
+    """None where no roof was measured: on a CPU, and where nothing was timed."""
+    previous: Measurement | None = None
+    """``--kb-compare``: timed in turns with its own earlier source; above 1 it became faster."""
+    provenance: Provenance | None = None
+    """None where nothing was judged."""
     schema: int = SCHEMA_VERSION
 
     @property

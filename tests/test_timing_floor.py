@@ -44,6 +44,13 @@ def test_operators_arithmetic_is_the_roof_but_not_the_floor() -> None:
     assert not found.impossible(2.0)
 
 
+def test_the_roof_has_every_byte_and_the_floor_what_is_sure_to_move() -> None:
+    """A kernel may leave part of an input unread; as a figure, all of it counts, weights too."""
+    found = floor(Work(100_000_000, 400_000_000, moved_bytes=1_000_000_000), H200)
+    assert found.floor_us == pytest.approx(112.5)
+    assert found.percent_of_roof(250.0) == pytest.approx(100.0)
+
+
 def test_unavoidable_arithmetic_is_the_floor() -> None:
     found = floor(Work(0, 0, flops={"bf16": 9e9}, least_flops={"bf16": 9e9}), H200)
     assert found.floor_us == pytest.approx(10.0)

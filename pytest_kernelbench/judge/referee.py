@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from pytest_kernelbench.errors import ProblemError, Restless
+from pytest_kernelbench.errors import NoRoomError, ProblemError, Restless
 from pytest_kernelbench.judge.bench import Bench
 from pytest_kernelbench.judge.device_trial import DeviceTrial
 from pytest_kernelbench.judge.families import PLAIN
@@ -19,11 +19,11 @@ from pytest_kernelbench.judge.kernels import Finding, find
 from pytest_kernelbench.judge.profiles import profile_of, reference_profile
 from pytest_kernelbench.judge.race import TooShort, race
 from pytest_kernelbench.judge.rejection import Rejected
-from pytest_kernelbench.judge.roofline import roof_of, work_of
+from pytest_kernelbench.judge.roofline import roof_of, roofline, work_of
 from pytest_kernelbench.sandbox.client import ForkServer
 from pytest_kernelbench.timing.floor import Floor, floor
 from pytest_kernelbench.timing.roof import Roof
-from pytest_kernelbench.verdict import Measurement, Status, Verdict
+from pytest_kernelbench.verdict import Measurement, Roofline, Status, Verdict
 
 if TYPE_CHECKING:
     from pytest_kernelbench.build.extension import Extension
@@ -57,6 +57,7 @@ class Progress:
     notes: list[str] = field(default_factory=list)
     measurements: tuple[Measurement, ...] = ()
     control: Measurement | None = None
+    roofline: Roofline | None = None
     ran: Finding = field(default_factory=lambda: Finding({}))
     walls: tuple[str, ...] = ()
     missing_walls: tuple[str, ...] = ()
@@ -142,12 +143,14 @@ class Referee:
             judge_s=time.monotonic() - start,
             log=str(extension.log),
             kernels=progress.ran.shares,
+            roofline=progress.roofline,
         )
 
     def _judge(self, pair: Pair, extension: Extension, progress: Progress) -> None:
         bench = self._bench_for(pair)
         progress.notes.extend(bench.prepared.notes)
         progress.control = self._control(bench)
+        bench.rest()  # an out-of-memory of the solution must be its own
         contender = bench.start_runner(
             pair.solution.path,
             pair.solution.entry,
@@ -177,39 +180,56 @@ class Referee:
         progress.notes.extend([progress.ran.note] if progress.ran.note else [])
 
     def _time(self, trial: Trial, bench: Bench, progress: Progress) -> None:
-        limit = self._floor(bench)
+        limit = self._floor(bench, progress)
         for name in self.settings.baselines:
             try:
-                measured = race(trial, self.settings, name, limit)
-            except TooShort as refusal:
-                progress.notes.append(f"not timed against {name}: {refusal}")
-                return  # the first baseline decides: no other may take its place
+                measured = self._raced(trial, bench, name, limit)
+            except (TooShort, NoRoomError) as refusal:
+                why = str(refusal).partition("\n")[0]
+                progress.notes.append(f"not timed against {name}: {why}")
+                if not progress.measurements:
+                    return  # the first baseline decides: no other may take its place
+                continue
             progress.measurements = (*progress.measurements, measured)
+
+    def _raced(self, trial: Trial, bench: Bench, name: str, limit: Floor | None) -> Measurement:
+        """Where memory is short beside the other side, both sides share it in turns."""
+        try:
+            return race(trial, self.settings, name, limit)
+        except (NoRoomError, Rejected) as error:
+            short = isinstance(error, NoRoomError) or error.status is Status.OUT_OF_MEMORY
+            if not (short and trial.alternate()):
+                raise
+        bench.end_baselines()
+        return race(trial, self.settings, name, limit)
 
     def _control(self, bench: Bench) -> Measurement | None:
         """The reference against itself, by the same way as any solution: once a session."""
         if self._controlled or self.settings.correctness_only:
             return None
         self._controlled = True
-        twin = bench.start_runner(bench.problem.path, "Model", trusted=True)
+        name = self.settings.baselines[0]
+        twin = bench.start_twin(name)
         try:
             trial = self._trial(bench, twin)
             try:
-                return race(trial, self.settings, self.settings.baselines[0])
-            except TooShort:
+                return self._raced(trial, bench, name, None)
+            except (TooShort, NoRoomError):
                 return None
             finally:
                 trial.close()
         finally:
             twin.close()
 
-    def _floor(self, bench: Bench) -> Floor | None:
+    def _floor(self, bench: Bench, progress: Progress) -> Floor | None:
         """What no kernel can beat on this device; None on a CPU: its caches hold whole problems."""
         if not self.device.is_gpu:
             return None
         if self._roof is None:
             self._roof = roof_of(bench, self.device, self.settings.cache_dir)
-        return floor(work_of(bench.prepared, self.settings.dtype), self._roof)
+        work = work_of(bench.prepared, self.settings.dtype)
+        progress.roofline = roofline(work, self._roof, self.settings.dtype)
+        return floor(work, self._roof)
 
     def _trial(self, bench: Bench, contender: Runner) -> HostTrial | DeviceTrial:
         return (DeviceTrial if self.device.is_gpu else HostTrial)(bench, contender)

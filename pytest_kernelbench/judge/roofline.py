@@ -8,6 +8,7 @@ from pytest_kernelbench import __version__
 from pytest_kernelbench.judge import questions
 from pytest_kernelbench.timing.floor import Work
 from pytest_kernelbench.timing.roof import Roof, load_roof, store_roof
+from pytest_kernelbench.verdict import Roofline
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,6 +44,22 @@ def roof_of(bench: Bench, device: Device, cache_dir: Path) -> Roof:
 
 def work_of(prepared: questions.Prepared, dtype: str) -> Work:
     """The least that a call must move, and the arithmetic of the reference's operators."""
-    read = sum(span.size_bytes for span in prepared.inputs) // _SURELY_READ
+    read = sum(span.size_bytes for span in prepared.inputs)
     written = sum(span.size_bytes for span in prepared.outputs)
-    return Work(read_bytes=read, written_bytes=written, flops={dtype: prepared.flops})
+    state = sum(span.size_bytes for span in prepared.state)
+    return Work(
+        read_bytes=read // _SURELY_READ,
+        written_bytes=written,
+        flops={dtype: prepared.flops},
+        moved_bytes=read + state + written,
+    )
+
+
+def roofline(work: Work, roof: Roof, dtype: str) -> Roofline:
+    """Both for a record: a problem's work beside the rates of the device that it was done on."""
+    return Roofline(
+        moved_bytes=work.moved_bytes,
+        flops=sum(work.flops.values()),
+        bytes_per_s=roof.bandwidth_bytes_per_s,
+        flops_per_s=roof.rate(dtype),
+    )

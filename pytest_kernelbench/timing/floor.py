@@ -29,6 +29,8 @@ class Work:
     """Counted from the reference's operators, by dtype (``fp32``, ``bf16``, ...)."""
     least_flops: Mapping[str, float] = field(default_factory=dict)
     """Of these, what no algorithm avoids; leave empty where that is not certain."""
+    moved_bytes: int = 0
+    """Inputs, parameters and outputs, each once, as the roof has it; 0: what is sure to move."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,8 @@ def floor(work: Work, roof: Roof) -> Floor:
     needed_s = max(
         (read + written) / roof.bandwidth_bytes_per_s, _arithmetic_s(work.least_flops, roof)
     )
-    whole_s = (work.read_bytes + work.written_bytes) / roof.bandwidth_bytes_per_s
+    moved = max(work.moved_bytes, work.read_bytes + work.written_bytes)
+    whole_s = moved / roof.bandwidth_bytes_per_s
     roof_s = max(needed_s, whole_s, _arithmetic_s(work.flops, roof))
     return Floor(floor_us=1e6 * needed_s, roof_us=1e6 * roof_s)
 
