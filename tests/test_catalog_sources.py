@@ -390,7 +390,8 @@ def test_a_file_by_itself(tmp_path: Path) -> None:
         ("x = 1", "it defines no Model and no get_inputs"),
         ("class Model: pass", "it defines no get_inputs"),
         ("def f(:", "it is no Python"),
-        ("def ref_kernel(x): pass", "a task of a kernelbot"),
+        ("def ref_kernel(x): pass", "it defines no Model and no get_inputs"),
+        ("def get_cases(): pass", "its answers are a fixed list"),
     ],
 )
 def test_a_file_that_is_no_problem(tmp_path: Path, text: str, why: str) -> None:
@@ -400,13 +401,36 @@ def test_a_file_that_is_no_problem(tmp_path: Path, text: str, why: str) -> None:
 
 def test_shapes_beside_a_reference(tmp_path: Path) -> None:
     shapes = "import torch\nSHAPES = [{'N': 8}, {'N': 16}]\n"
-    reference = write(tmp_path, "01_x/reference.py", MODEL)
+    reference = write(tmp_path, "01_x/reference.py", MODEL + "N = 4\n")
     write(tmp_path, "01_x/shapes.py", shapes)
     problem = problem_of_file(reference, tmp_path / "cache", 1)
     assert problem.path != reference
     assert problem.path.read_text().endswith("SHAPES = [{'N': 8}, {'N': 16}]\n")
-    write(tmp_path, "01_x/shapes.py", "SHAPES = [f(1)]")
-    assert problem_of_file(reference, tmp_path / "cache", 1).path == reference
+    for none in ("SHAPES = [f(1)]", "SHAPES = 3", "SHAPES = [[1]]", "SHAPES = [{'M': 1}]", "x("):
+        write(tmp_path, "01_x/shapes.py", none)
+        assert problem_of_file(reference, tmp_path / "cache", 1).path == reference
+
+
+def test_shapes_by_names_in_another_case_and_with_flags(tmp_path: Path) -> None:
+    """As they are written there: the check beside them knows what a flag is, nobody else does."""
+    reference = write(tmp_path, "04_x/reference.py", MODEL + "BATCH: int = 8\nVOCAB = 64\n")
+    rows = [(32, 4, False), (8, 64, False), (8, 64, True)]
+    shapes = [{"batch": b, "vocab": v, "extreme": e} for b, v, e in rows]
+    write(tmp_path, "04_x/shapes.py", f"SHAPES = {shapes}\n")
+    text = problem_of_file(reference, tmp_path / "cache", 1).path.read_text()
+    assert text.endswith("SHAPES = [{'BATCH': 32, 'VOCAB': 4}, {'BATCH': 8, 'VOCAB': 64}]\n")
+
+
+def test_a_flat_folder_of_problems(tmp_path: Path) -> None:
+    for name in ("l1_p19", "l2_p3", "helper", "level1_20_leaky"):
+        write(tmp_path, f"problems/{name}.py", MODEL)
+    write(tmp_path, "problems/l1_p21.py", NEW)
+    catalog = ProblemCatalog([tmp_path / "problems"])
+    assert [problem.id for problem in catalog.problems] == [
+        "level1/019_problem_19",
+        "level1/020_leaky",
+        "level2/003_problem_3",
+    ]
 
 
 def test_settings_beside_a_function(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def adapted(material: Material, entry: str, adapter: str, reference: str) -> Mat
         return adapt(material.files, source, name, rest, reference)
     if adapter in ("pybind", "fn"):
         return _extension(material.files, source, name, adapter, reference)
-    return _function(material.files[0][1], name, adapter, reference)
+    return _function(material, name, adapter, reference)
 
 
 def describe(entry: str, adapter: str) -> str:
@@ -159,15 +159,16 @@ def describe(entry: str, adapter: str) -> str:
     return f"adapter {name}: {entry}() is {told}"
 
 
-def _function(text: str, function: str, adapter: str, reference: str) -> Material:
+def _function(material: Material, function: str, adapter: str, reference: str) -> Material:
     """A Python source that defines ``function``: the adapter follows it, line numbers stay."""
+    (_, text), *beside = material.files
     main = (
         text.rstrip("\n")
         + _APPENDED.format(function=f"{function}()")
         + _HELPERS.lstrip("\n")
         + _model(adapter, function, f"{function}()")
     )
-    return Material(((MAIN, main), (REFERENCE, reference)))
+    return Material(((MAIN, main), *beside, (REFERENCE, reference)))
 
 
 def _extension(

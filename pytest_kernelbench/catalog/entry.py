@@ -108,8 +108,9 @@ def _bound(statement: ast.stmt) -> list[tuple[str, str]]:
         return [(statement.name, "class")]
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
         return [(statement.name, "def")]
-    if isinstance(statement, ast.Assign):
-        return [(each.id, "name") for each in statement.targets if isinstance(each, ast.Name)]
+    if isinstance(statement, ast.Assign | ast.AnnAssign):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        return [(each.id, "name") for each in targets if isinstance(each, ast.Name)]
     if isinstance(statement, ast.ImportFrom):
         return [(alias.asname or alias.name, "import") for alias in statement.names]
     if isinstance(statement, ast.If | ast.Try):

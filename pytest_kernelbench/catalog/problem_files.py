@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from pytest_kernelbench.catalog import kernelbot
 from pytest_kernelbench.catalog.entry import top_level_names
 from pytest_kernelbench.catalog.material import (
     SOURCE_LIMIT_BYTES,
@@ -93,16 +94,22 @@ def problem_of_file(path: Path, cache: Path, number: int) -> Problem:
     It has the level and number that its path says, else level 0 and ``number``.
     """
     text = _text(path)
-    if problem := _no_problem(text):
+    of_kernelbot = kernelbot.is_task(text)
+    problem = "" if of_kernelbot else _no_problem(text)
+    if problem:
         message = f"{path} is no problem: {problem}"
         raise UsageError(message)
     named_by_folder = path.name in REFERENCE_NAMES and path.name != "problem.py"
     place = parse(path.parent.name if named_by_folder else f"{path.parent.name}/{path.name}")
     in_level = place.level is not None and place.number is not None
     name = place.name if in_level or named_by_folder else parse(path.name).name
-    whole = text + _declared_shapes(path, text) + _settings(path)
-    if whole != text:
-        path = materialise(Material(((path.name, whole),)), cache / "problems", path.parent.name)
+    if of_kernelbot:
+        name = kernelbot.task_name(name)
+        files = kernelbot.as_problem(path, text)
+    else:
+        files = ((path.name, text + _declared_shapes(path, text) + _settings(path)),)
+    if files != ((path.name, text),):
+        path = materialise(Material(files), cache / "problems", path.parent.name)
     if not in_level:
         return Problem(path, OWN_LEVEL, number, readable(name or path.stem))
     assert place.level is not None
@@ -117,6 +124,19 @@ def task_references(root: Path) -> list[Path]:
         for folder in sorted(root.iterdir())
         if folder.name[:1] != "." and (folder / "reference.py").is_file()
     ]
+
+
+def flat_problems(root: Path) -> list[Problem]:
+    """Problems of one folder, whose names say level and number: ``l1_p19.py``."""
+    found = []
+    for path in sorted(root.glob("*.py")):
+        place = parse(path.stem)
+        if place.level is None or place.number is None or _no_problem(_text(path)):
+            continue
+        found.append(
+            Problem(path, place.level, place.number, place.name or f"problem_{place.number}")
+        )
+    return found
 
 
 def _text(path: Path) -> str:
@@ -135,12 +155,14 @@ def _no_problem(text: str) -> str:
     names = top_level_names(text)
     if names is None:
         return "it is no Python that can be parsed"
-    if "ref_kernel" in names or "generate_input" in names:
-        return (
-            "a task of a kernelbot (ref_kernel, generate_input): not supported; "
-            "write its Model and get_inputs"
-        )
+    if kernelbot.is_task(text):
+        return "a kernelbot's task needs its folder (task.yml): name its reference.py"
     lacking = [name for name in ("Model", "get_inputs") if name not in names]
+    if lacking and "get_cases" in names:
+        return (
+            "its answers are a fixed list (get_cases), which a kernel could know by heart: give it "
+            "a Model, which answers any inputs, and get_inputs"
+        )
     return f"it defines no {' and no '.join(lacking)}" if lacking else ""
 
 
@@ -157,12 +179,32 @@ def _declared_shapes(path: Path, text: str) -> str:
         if isinstance(statement, ast.Assign) and any(
             isinstance(target, ast.Name) and target.id == "SHAPES" for target in statement.targets
         ):
-            try:
-                shapes = ast.literal_eval(statement.value)
-            except ValueError:
-                return ""
-            return f"\n\nSHAPES = {shapes!r}\n"
+            shapes = _literal(statement.value)
+            fitting = _by_constants(shapes, top_level_names(text) or {})
+            return f"\n\nSHAPES = {fitting!r}\n" if fitting else ""
     return ""
+
+
+def _literal(node: ast.expr) -> list[dict[str, Any]]:
+    """A list of mappings in plain values; empty for anything else."""
+    try:
+        return msgspec.convert(ast.literal_eval(node), list[dict[str, Any]])
+    except (ValueError, TypeError, msgspec.ValidationError):
+        return []
+
+
+def _by_constants(shapes: list[dict[str, Any]], names: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Shapes by the names of the reference's constants, which may be written in other case.
+
+    What names no constant (a flag that the task's own check reads) is left out.
+    """
+    constants = {name.lower(): name for name, kind in names.items() if kind == "name"}
+    found: list[dict[str, Any]] = []
+    for shape in shapes:
+        fitting = {constants[k.lower()]: v for k, v in shape.items() if k.lower() in constants}
+        if fitting and fitting not in found:
+            found.append(fitting)
+    return found
 
 
 _APPENDED = """

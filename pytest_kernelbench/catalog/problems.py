@@ -1,6 +1,7 @@
 """Problems, found by their paths: ``levelN/NNN_name.py`` below one of several roots.
 
-A root may also be a checkout of KernelBench, a folder of folders with a task each, or a table.
+A root may also be a checkout of KernelBench, a folder of folders with a task each, a flat folder
+of ``l1_p19.py``, or a table.
 """
 
 from __future__ import annotations
@@ -82,6 +83,7 @@ class ProblemCatalog:
             first = len(self.files) + 1
             tasks = enumerate(problem_files.task_references(root), start=first)
             made = [problem_files.problem_of_file(path, self._cache, n) for n, path in tasks]
+            made = made or problem_files.flat_problems(root)
             found = {(problem.level, problem.number): problem for problem in made}
         return found
 

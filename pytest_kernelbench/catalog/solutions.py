@@ -166,6 +166,8 @@ class Matchmaker:
         if claim.adapter:
             from pytest_kernelbench.catalog import adapters as wrappers
 
+            if claim.adapter == "custom_kernel":
+                material = self._with_modules(material, path, claim, problem)
             material = wrappers.adapted(
                 material, claim.entry, claim.adapter, problem.path.read_text(encoding="utf-8")
             )
@@ -175,6 +177,16 @@ class Matchmaker:
         notes = (f"from {shown}", *notes)
         file = materialise(material, self._sources, shown)
         return Solution(file, claim.entrant, claim.sample, entry, shown, notes)
+
+    @staticmethod
+    def _with_modules(material: Material, path: Path, claim: Claim, problem: Problem) -> Material:
+        """A submission with the modules of its task that it imports."""
+        from pytest_kernelbench.catalog import kernelbot
+        from pytest_kernelbench.catalog.material import Material
+
+        text = material.files[0][1]
+        own = path if claim.material is None else None
+        return Material((*material.files, *kernelbot.submission_modules(text, own, problem.path)))
 
 
 def _unpaired(path: Path, claim: Claim) -> str:

@@ -165,11 +165,32 @@ CASES = {
         {"passed": 1},
         collects=["lone/kernel.py::test_kernel[level0/001_kernel]"],
     ),
+    "3 problems in one folder": Case(
+        {
+            "board/problems/l1_p7.py": MODEL,
+            "board/solutions/0123456789abcdef0123456789abcdef.py": NEW,
+            "board/data.json": json.dumps(
+                {
+                    "level1/7": [
+                        {"display_name": "ann", "file": "0123456789abcdef0123456789abcdef.py"}
+                    ]
+                }
+            ),
+        },
+        ["board/data.json", "--kb-problems=board/problems"],
+        {"passed": 1},
+        collects=["board/data.json::row1::test_kernel[level1/007_problem_7]"],
+    ),
     "4 cases in the file": Case(
         {"lone/answer.md": "```python\ndef get_cases(): return []\n```\n"},
         ["lone"],
         {"failed": 1},
         ["*: the answer holds one block of code, but no ModelNew is defined*"],
+    ),
+    "4 cases beside the solution": Case(
+        {"lone/kernel.py": "def get_cases(): return []\n" + NEW},
+        ["lone", "--kb-problem=problems/level1/019_relu.py"],
+        {"passed": 1},
     ),
     "5 task folders": Case(
         {
@@ -216,6 +237,21 @@ CASES = {
         ["sub/correct", "sub/wrong"],
         {"passed": 1, "failed": 1},
         ["*other.py defines a solution, but its path does not tell to which problem*"],
+    ),
+    "7 the task itself": Case(
+        {
+            "relu_py/reference.py": "from task import input_t\n"
+            + FUNCTION.format("ref_kernel")
+            + "def generate_input(size, seed): pass\n",
+            "relu_py/task.py": "input_t = object\n",
+            "relu_py/task.yml": "tests:\n  - {size: 3, seed: 1}\n",
+            "relu_py/eval.py": "raise SystemExit('run')",
+            "relu_py/submission.py": "#!POPCORN leaderboard relu\nfrom task import input_t\n"
+            + FUNCTION.format("custom_kernel"),
+        },
+        ["relu_py", "--kb-problem=relu_py/reference.py"],
+        {"passed": 1},
+        collects=["relu_py/submission.py::test_kernel[level0/001_relu]"],
     ),
     "8 C++ submissions": Case(
         {"sub/submission.cu": "//!POPCORN leaderboard relu\nvoid custom_kernel(int x) {}\n"},

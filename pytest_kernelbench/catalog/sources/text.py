@@ -49,7 +49,7 @@ def claim_text(  # noqa: PLR0911 - one a kind
 def entered(base: Claim, entry: Entry, material: Material | None) -> Claim:
     """``base`` with its entry point, and with the name of the problem if the source says it."""
     claim = replace(base, entry=entry.name, adapter=entry.adapter, material=material)
-    if entry.task and claim.number is None and not claim.name:
+    if entry.task and claim.number is None and claim.level is None:
         place = parse(entry.task)
         claim = replace(claim, name=place.name or entry.task)
     return replace(claim, refusal=entry.refusal, skipped=entry.skipped)
