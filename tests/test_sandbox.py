@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -327,3 +328,21 @@ def test_what_it_prints_goes_to_a_file_and_not_to_us(
 def test_a_server_that_cannot_start_says_why() -> None:
     with pytest.raises(SandboxError, match="no_such_module"):
         ForkServer(["no_such_module"]).spawn(Plan("a:b", "/nowhere"), Said)
+
+
+def test_a_server_outlives_the_thread_that_asked_for_it(tmp_path: Path) -> None:
+    plan = Plan("pytest_kernelbench.sandbox.report:nothing", str(tmp_path / "scratch"))
+    made: list[ForkServer] = []
+
+    def ask() -> None:
+        made.append(ForkServer())
+        made[0].spawn(plan, Said).kill()  # the server has begun, and told the kernel of its parent
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    asking.join()
+    time.sleep(0.1)
+    with made[0] as server:
+        child = server.spawn(plan, Said)
+        assert child.ended(wait_s=10) == 0
+        child.kill()

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from pytest_kernelbench.errors import Restless, SandboxError
 from pytest_kernelbench.sandbox.channel import Channel
+from pytest_kernelbench.sandbox.lasting import LastingProcess
 from pytest_kernelbench.sandbox.plan import Born, FromServer, Plan
 from pytest_kernelbench.sandbox.tree import alive, descendants, frozen, send
 
@@ -32,6 +33,7 @@ _PASSED_ON = (
 _START_TIMEOUT_S = 120.0
 _KILL_PATIENCE_S = 10.0
 _KILL_PAUSE_S = 0.005
+_END_PATIENCE_S = 1.0
 _STATUS = struct.Struct("<i")
 _QUIET_LOOKS = 2
 """One look at all processes is not enough: one seen last may have woken one seen first."""
@@ -57,7 +59,7 @@ class ForkServer:
             name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)
         } | dict(settle or {})
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - ``close`` closes it
-        self._process = subprocess.Popen(
+        self._process = LastingProcess(
             [sys.executable, "-I", "-c", _BOOT, arguments],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
@@ -117,11 +119,9 @@ class ForkServer:
     def close(self) -> None:
         """End the server; children that are still there die with it."""
         self._channel.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(2)
-        if self._process.poll() is None:
-            self._process.kill()
-            self._process.wait()
+        if self._ready:  # else it imports for seconds yet, and has no children
+            self._process.ended(_END_PATIENCE_S)
+        self._process.end()
         self._log.close()
 
     def __enter__(self) -> ForkServer:
