@@ -5,6 +5,7 @@
       SandboxError       a process could not be started or walled in
         Restless           a child's processes cannot be stopped
       MachineError       the machine failed, not the solution (status ``not_judged``)
+        NoRoomError        the judge's own processes do not fit into memory side by side
       AuthorError        a language model's endpoint refused, or cannot be reached
         RefusedError       no other request will fare better: a wrong key, address or model
         BudgetError        nothing more may be asked of it: tokens or money are spent
@@ -38,8 +39,17 @@ class MachineError(KernelbenchError):
     """The machine failed: device lost, disk full, oracle died."""
 
 
+class NoRoomError(MachineError):
+    """What the judge holds beside a solution does not fit: nobody's program is wrong."""
+
+
 class AuthorError(KernelbenchError):
-    """A language model gave no answer."""
+    """A language model gave no answer; ``lost_in`` and ``lost_out`` tokens were spent on that."""
+
+    def __init__(self, message: str, lost_in: int = 0, lost_out: int = 0) -> None:
+        super().__init__(message)
+        self.lost_in = lost_in
+        self.lost_out = lost_out
 
 
 class RefusedError(AuthorError):

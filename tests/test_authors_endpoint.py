@@ -240,8 +240,10 @@ def test_money_is_never_overspent() -> None:
 def test_what_broke_off_was_made_and_is_paid() -> None:
     with serve([Answer(TEXT, cut_after=90), Answer(TEXT, usage=(5, 7))]) as server:
         budget = Budget(tokens=100_000)
-        one(server, budget=budget)
-    assert budget.spent_tokens > 12 + 90 // 3
+        reply = one(server, budget=budget)
+    assert reply.lost_out == 90 // 3 + 1
+    assert reply.paid == (5 + reply.lost_in, 7 + reply.lost_out)
+    assert budget.spent_tokens == sum(reply.paid)
 
 
 # Pace

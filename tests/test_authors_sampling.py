@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -166,6 +167,21 @@ def test_a_budget_lasts_over_sessions(ask: Callable[..., Sampled], folder: Path)
         assert "12,000 tokens does not hold another answer: 12,000 are spent" in third.stopped
         assert server.requests == []
     assert len(files(folder)) == 6
+
+
+def test_what_broke_off_counts_in_the_next_session(ask: Callable[..., Sampled]) -> None:
+    broken = Answer("x" * 3000, cut_after=3000)
+    with serve([broken, coded("right", usage=(10, 10))]) as server:
+        ask(server, 1, at_once=1)
+    with serve([Error(500), broken, Error(500)]) as server:
+        lost = ask(server, 2, Budget(tokens=10**6), at_once=1)
+        assert len(lost.failed) == 3
+        assert len(server.requests) == 9
+    with serve([coded("right")]) as server:
+        stopped = ask(server, 2, Budget(tokens=2000), at_once=1).stopped
+    spent = int(re.findall(r"([0-9,]+) are spent", stopped)[0].replace(",", ""))
+    assert spent > 3 * 20 + 1000 + 1000
+    assert server.requests == []
 
 
 def test_one_way_a_folder(folder: Path) -> None:

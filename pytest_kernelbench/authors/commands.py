@@ -111,7 +111,7 @@ def refine_command(args: argparse.Namespace) -> int:
             workshop = Workshop(args.to, plan, author, judge)
             for start in starts:
                 for turn in workshop.trajectory(start.problem, start.sample).turns:
-                    author.budget.book(turn.reply.tokens_in, turn.reply.tokens_out)
+                    author.budget.book(*turn.reply.paid)
             progress = Progress("turns", len(starts) * args.turns)
 
             def heard(turn: Turn) -> None:

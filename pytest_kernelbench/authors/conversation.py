@@ -54,6 +54,14 @@ class Reply:
     """The endpoint did not count the tokens; they are guessed from the length."""
     seconds: float = 0.0
     attempts: int = 1
+    lost_in: int = 0
+    """Tokens of attempts before this one that broke off: paid for, and of no use."""
+    lost_out: int = 0
+
+    @property
+    def paid(self) -> tuple[int, int]:
+        """All tokens it cost, in and out."""
+        return self.tokens_in + self.lost_in, self.tokens_out + self.lost_out
 
     @property
     def cut_off(self) -> bool:
@@ -70,5 +78,8 @@ class Author(Protocol):
 
 
 def guessed_tokens(text: str) -> int:
-    """About as many tokens as a text of code has, rather more than fewer."""
-    return len(text) // 3 + 1
+    """About as many tokens as a text of code has, rather more than fewer.
+
+    By bytes: a sign of most scripts is a token or more, and three bytes.
+    """
+    return len(text.encode("utf-8", "surrogatepass")) // 3 + 1

@@ -79,20 +79,27 @@ class Endpoint:
         """
         tokens_in = sum(guessed_tokens(message.text) for message in messages)
         start = time.monotonic()
+        lost = _Lost()
         attempt = 0
         while True:
             attempt += 1
             try:
                 async with self.budget.hold(tokens_in, sampling.max_tokens):
                     await self.pace.wait(tokens_in + sampling.max_tokens)
-                    reply = await self._ask(messages, sampling, tokens_in)
+                    reply = await self._ask(messages, sampling, tokens_in, lost)
                     self.budget.book(reply.tokens_in, reply.tokens_out)
             except self._openai.OpenAIError as error:
-                await self._after(error, attempt)
+                await self._after(error, attempt, lost)
             else:
-                return replace(reply, seconds=time.monotonic() - start, attempts=attempt)
+                return replace(
+                    reply,
+                    seconds=time.monotonic() - start,
+                    attempts=attempt,
+                    lost_in=lost.tokens_in,
+                    lost_out=lost.tokens_out,
+                )
 
-    async def _after(self, error: Exception, attempt: int) -> None:
+    async def _after(self, error: Exception, attempt: int, lost: _Lost) -> None:
         """Wait before the next attempt, or raise where there shall be none."""
         status = getattr(error, "status_code", None)
         said = _said(error)
@@ -100,13 +107,13 @@ class Endpoint:
             return
         if status in _FATAL_STATUS or getattr(error, "code", None) == "insufficient_quota":
             message = f"{self._client.base_url} refused ({status}): {said}"
-            raise RefusedError(message) from error
+            raise RefusedError(message, lost.tokens_in, lost.tokens_out) from error
         if status is not None and status not in _RETRIED_STATUS:
             message = f"{self._client.base_url} refused ({status}): {said}"
-            raise AuthorError(message) from error
+            raise AuthorError(message, lost.tokens_in, lost.tokens_out) from error
         if attempt == self.options.attempts:
             message = f"no answer from {self._client.base_url} in {attempt} attempts: {said}"
-            raise AuthorError(message) from error
+            raise AuthorError(message, lost.tokens_in, lost.tokens_out) from error
         named = _named_wait_s(error)
         if named is not None:
             self.pace.pause(min(named, _LONGEST_WAIT_S))
@@ -127,7 +134,7 @@ class Endpoint:
         return False
 
     async def _ask(
-        self, messages: tuple[Message, ...], sampling: Sampling, tokens_in: int
+        self, messages: tuple[Message, ...], sampling: Sampling, tokens_in: int, lost: _Lost
     ) -> Reply:
         request = self._request(messages, sampling)
         completions: Any = self._client.chat.completions
@@ -142,7 +149,10 @@ class Endpoint:
             heard.require_end()
         except BaseException as error:
             if heard.anything:  # what was made is paid for
-                self.budget.book(tokens_in, guessed_tokens(heard.text + heard.reasoning))
+                tokens_out = guessed_tokens(heard.text + heard.reasoning)
+                self.budget.book(tokens_in, tokens_out)
+                lost.tokens_in += tokens_in
+                lost.tokens_out += tokens_out
             if isinstance(error, self._openai.OpenAIError) or not _of_the_transport(error):
                 raise
             raise self._openai.APIConnectionError(
@@ -164,6 +174,14 @@ class Endpoint:
         if self.options.stream and self._counts_streams:
             request["stream_options"] = {"include_usage": True}
         return request
+
+
+@dataclass
+class _Lost:
+    """Tokens of attempts that broke off, as far as they can be guessed."""
+
+    tokens_in: int = 0
+    tokens_out: int = 0
 
 
 @dataclass

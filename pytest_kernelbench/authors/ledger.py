@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from pytest_kernelbench.authors.prompt import Prompt
     from pytest_kernelbench.catalog.pair import Problem
+    from pytest_kernelbench.errors import AuthorError
 
 
 @dataclass(frozen=True)
@@ -59,10 +60,18 @@ class Record:
     tokens_in: int = 0
     tokens_out: int = 0
     estimated: bool = False
+    lost_in: int = 0
+    """Tokens of attempts that broke off: paid for too."""
+    lost_out: int = 0
     reason: str = ""
     """Why the answer holds no solution."""
     error: str = ""
     """Why there is no answer; it is asked for again next time."""
+
+    @property
+    def paid(self) -> tuple[int, int]:
+        """All tokens it cost, in and out."""
+        return self.tokens_in + self.lost_in, self.tokens_out + self.lost_out
 
 
 class Ledger:
@@ -144,6 +153,8 @@ class Ledger:
             tokens_in=reply.tokens_in,
             tokens_out=reply.tokens_out,
             estimated=reply.estimated,
+            lost_in=reply.lost_in,
+            lost_out=reply.lost_out,
         )
         origin = self._origin(problem, record)
         record = replace(record, reason=solution_of(reply.text, origin).reason)
@@ -152,10 +163,20 @@ class Ledger:
         self._write_solution(problem, reply.text, record)
         return record
 
-    def keep_error(self, problem: Problem, sample: int, prompt: Prompt, error: str) -> Record:
-        """Write down that there was no answer."""
-        record = Record(problem.id, sample, prompt.digest, error=error)
+    def keep_error(
+        self, problem: Problem, sample: int, prompt: Prompt, error: AuthorError
+    ) -> Record:
+        """Write down that there was no answer, and what that cost."""
+        record = Record(
+            problem.id,
+            sample,
+            prompt.digest,
+            lost_in=error.lost_in,
+            lost_out=error.lost_out,
+            error=str(error),
+        )
         append_line(self._samples, record)
+        self.records.append(record)
         return record
 
     def _write_solution(self, problem: Problem, answer: str, record: Record) -> None:

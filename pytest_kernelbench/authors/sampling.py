@@ -102,7 +102,7 @@ async def _one(
     except (BudgetError, RefusedError):
         raise
     except AuthorError as error:
-        return ledger.keep_error(problem, number, prompt, str(error))
+        return ledger.keep_error(problem, number, prompt, error)
     return ledger.keep(problem, number, prompt, reply, now())
 
 
@@ -114,4 +114,4 @@ def now() -> str:
 def book_past(ledger: Ledger, budget: Budget) -> None:
     """Count what earlier sessions spent on the same folder."""
     for record in ledger.records:
-        budget.book(record.tokens_in, record.tokens_out)
+        budget.book(*record.paid)

@@ -49,7 +49,7 @@ async def run_study(
     study: Study, judge: Judge, told: Callable[[str], None] = lambda _: None
 ) -> list[Cell]:
     """Run what is missing of every cell, model by model, and give all cells."""
-    cells = []
+    cells: list[Cell] = []
     store = VerdictStore(study.folder / "verdicts.jsonl")
     for model in study.spec.model:
         budget = model.budget()
@@ -84,8 +84,8 @@ async def _sampled_cell(
     order = Order(study.problems, arm.samples, model.concurrency)
     sampled = await sample(order, author, ledger)
     cell = Cell(model.name, arm.name, refined=False, remarks=_remarks(sampled))
-    cell.tokens = sum(r.tokens_in + r.tokens_out for r in ledger.records)
-    cell.money = sum(author.budget.prices.cost(r.tokens_in, r.tokens_out) for r in ledger.records)
+    cell.tokens = sum(sum(record.paid) for record in ledger.records)
+    cell.money = sum(author.budget.prices.cost(*record.paid) for record in ledger.records)
     questions = [
         Question(problem, path, entrant=cell.entrant, sample=number)
         for problem in study.problems
@@ -118,15 +118,15 @@ async def _refined_cell(
         starts = _starts(study, first)
     for start in starts:
         for turn in workshop.trajectory(start.problem, start.sample).turns:
-            author.budget.book(turn.reply.tokens_in, turn.reply.tokens_out)
+            author.budget.book(*turn.reply.paid)
     refined = await refine_all(workshop, starts, concurrency=model.concurrency)
     cell.remarks = _remarks(refined)
     for start in starts:
         turns = workshop.trajectory(start.problem, start.sample).turns
         key = (start.problem.level, start.problem.number)
         for turn in turns:
-            cell.tokens += turn.reply.tokens_in + turn.reply.tokens_out
-            cell.money += author.budget.prices.cost(turn.reply.tokens_in, turn.reply.tokens_out)
+            cell.tokens += sum(turn.reply.paid)
+            cell.money += author.budget.prices.cost(*turn.reply.paid)
         if (best := chosen(turns, arm.choose)) is not None:
             cell.calls.setdefault(key, []).append([turn.judged for turn in turns])
             cell.chosen.setdefault(key, []).append(best.judged)
