@@ -75,6 +75,16 @@ def test_help_is_given_only_where_it_is_asked_for(problem: Problem) -> None:
     assert bare.digest == build_prompt(problem, PromptOptions(examples="none")).digest
 
 
+def test_an_example_that_is_not_quite_what_is_asked_for_says_so(problem: Problem) -> None:
+    def said(backend: str, precision: str = "fp32") -> str:
+        text = build_prompt(problem, PromptOptions(backend, precision)).text
+        return next(line for line in text.splitlines() if line.startswith("An answer to it"))
+
+    assert said("cuda") == said("triton") == said("cpp") == "An answer to it:"
+    assert "written in CUDA, which PyTorch translates to HIP" in said("hip")
+    assert said("cuda", "bf16").endswith("for float32 tensors (yours will be bfloat16):")
+
+
 def test_what_is_for_the_judge_is_not_shown(problem: Problem) -> None:
     shown = shown_source(problem.path)
     for name in ("SMOKE", "SHAPES", "DTYPES", "FAMILIES", '"ROWS": 2'):
@@ -123,7 +133,7 @@ def test_templates_that_are_wrong(
         ({"precision": "fp8"}, "no precision 'fp8'; there are fp32"),
         ({"examples": "some"}, "no examples called 'some'; there are none, one, few"),
         ({"examples": "few", "backend": "cpp"}, "no example 'gelu' in cpp: .* none or one"),
-        ({"hardware": "H900"}, "no figures of a device called 'H900' are known; known: B200"),
+        ({"hardware": "H900"}, "no figures of a device called 'H900' are known; known: B300, B200"),
         ({"templates": "/nowhere"}, "no folder /nowhere"),
     ],
 )
@@ -146,10 +156,10 @@ def test_figures_are_whole_and_plausible(device: Hardware) -> None:
     assert device.vendor in ("nvidia", "amd")
     assert device.memory_gb > 8
     assert device.bandwidth_gb_s >= 300
-    assert device.units >= 40
+    assert device.units >= 40 or "names neither SMs nor L2" in device.source
     assert 0 < device.block_kb <= device.shared_kb
     assert device.registers_kb >= 256
-    assert device.l2_mb > 0
+    assert device.l2_mb > 0 or not device.units
     rates = device.tflops
     assert rates["fp16"] > rates["fp32"]
     if "fp8" in rates:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.settings import DTYPES
 
 FOLDER = Path(__file__).with_name("examples")
 SETS = {"none": (), "one": ("add",), "few": ("gelu", "matmul", "attention")}
@@ -17,7 +18,9 @@ TITLES = {
     "attention": "attention whose scores never leave the chip",
 }
 _WRITTEN_AS = {"hip": "cuda"}
-"""PyTorch translates CUDA sources to HIP as it builds them."""
+_REMARKS = {"hip": "written in CUDA, which PyTorch translates to HIP as it builds"}
+"""What a prompt says of an answer that is not in the backend it asks for."""
+JUDGED_IN = "fp32"
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,16 @@ def examples(which: str, backend: str) -> tuple[Example, ...]:
             raise UsageError(message)
         found.append(Example(name, FOLDER / name / "problem.py", answer))
     return tuple(found)
+
+
+def remark(backend: str, precision: str) -> str:
+    """What is to be said of answers that are not quite what is asked for: ", ..." or nothing."""
+    said = []
+    if precision != JUDGED_IN:
+        said.append(f"for {DTYPES[JUDGED_IN]} tensors (yours will be {DTYPES[precision]})")
+    if backend in _REMARKS:
+        said.append(_REMARKS[backend])
+    return "".join(f", {each}" for each in said)
 
 
 def answered(which: str, backend: str) -> bool:

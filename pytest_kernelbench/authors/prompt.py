@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.authors import hardware
-from pytest_kernelbench.authors.examples import examples
+from pytest_kernelbench.authors.examples import examples, remark
 from pytest_kernelbench.authors.texts import Texts, backends
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.settings import DEFAULT_TOLERANCE, DTYPES
@@ -82,6 +82,7 @@ def build_prompt(problem: Problem, options: PromptOptions) -> Prompt:
             title=example.title,
             problem=shown_source(example.problem),
             answer=example.answer.read_text(encoding="utf-8").strip(),
+            remark=remark(options.backend, options.precision),
         )
         for example in examples(options.examples, options.backend)
     ]
