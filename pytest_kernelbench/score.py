@@ -134,12 +134,8 @@ def score(
     """Score the verdicts of one entrant on ``problems``; verdicts on other problems are ignored."""
     asked = dict.fromkeys(problems)
     every = [v for v in verdicts if (v.level, v.number) in asked]
-    samples: dict[Key, list[Sample]] = {key: [] for key in asked}
-    for verdict in every:
-        if verdict.status not in UNTOLD:
-            samples[verdict.level, verdict.number].append(sample_of(verdict, strict=strict))
+    groups = grouped(every, asked, strict=strict)
     answered = {(v.level, v.number) for v in every}
-    groups = [samples[key] for key in asked if samples[key] or key not in answered]
     flat = [sample for group in groups for sample in group]
     tried = [sample for sample in flat if sample.status is not Status.SKIPPED]
     speedups = [sample.speedup for sample in flat if sample.speedup is not None]
@@ -157,6 +153,21 @@ def score(
         pass_at=tuple(at(groups, k, lambda s: s.agreed) for k in at_k),
         fast_at=tuple((p, at(groups, k, _faster_than(p))) for p in thresholds if p for k in at_k),
     )
+
+
+def grouped(
+    verdicts: Iterable[Verdict], problems: Iterable[Key], *, strict: bool = False
+) -> list[list[Sample]]:
+    """The samples of each problem that counts: all of those asked, less what nobody could judge."""
+    samples: dict[Key, list[Sample]] = {key: [] for key in problems}
+    answered = set()
+    for verdict in verdicts:
+        key = (verdict.level, verdict.number)
+        if key in samples:
+            answered.add(key)
+            if verdict.status not in UNTOLD:
+                samples[key].append(sample_of(verdict, strict=strict))
+    return [found for key, found in samples.items() if found or key not in answered]
 
 
 def _faster_than(p: float) -> Callable[[Sample], bool]:
