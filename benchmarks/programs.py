@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.catalog.pair import Problem
+from pytest_kernelbench.judge.bench import Bench
+from pytest_kernelbench.judge.device_trial import DeviceTrial
+from pytest_kernelbench.judge.families import PLAIN
+from pytest_kernelbench.judge.host_trial import HostTrial
+from pytest_kernelbench.judge.race import race
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from pytest_kernelbench.judge.device import Device
+    from pytest_kernelbench.sandbox.client import ForkServer
+    from pytest_kernelbench.settings import Settings
+    from pytest_kernelbench.timing.stopping import Rules
+    from pytest_kernelbench.verdict import Measurement
 
 _TEXT = """import torch
 import torch.nn.functional as F
@@ -69,6 +82,36 @@ def copy_of(program: Program, folder: Path, body: str = "") -> Path:
     return _write(
         folder / program.name / "solution" / f"001_{program.name}.py", other.text("ModelNew")
     )
+
+
+@contextmanager
+def bench_of(
+    program: Program, folder: Path, server: ForkServer, settings: Settings, device: Device
+) -> Iterator[Bench]:
+    """Oracle and baseline of a program, as the referee has them."""
+    bench = Bench(server, problem_of(program, folder), settings, device, "full")
+    try:
+        yield bench
+    finally:
+        bench.close()
+
+
+def judged(bench: Bench, solution: Path, rules: Rules | None = None) -> Measurement:
+    """A new contender, one round of agreement and the race: what the referee does with a pair.
+
+    Left out is the profile for the list of kernels, which takes no part in the time.
+    """
+    bench.rest()
+    contender = bench.start_runner(solution, "ModelNew", trusted=False)
+    try:
+        trial = (DeviceTrial if bench.gpu else HostTrial)(bench, contender)
+        try:
+            trial.agree(PLAIN)
+            return race(trial, bench.settings, "eager", rules=rules)
+        finally:
+            trial.close()
+    finally:
+        contender.close()
 
 
 def _write(path: Path, text: str) -> Path:

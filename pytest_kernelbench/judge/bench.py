@@ -13,6 +13,7 @@ import psutil
 
 from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.judge import questions, wire
+from pytest_kernelbench.judge.kept_code import kept_code
 from pytest_kernelbench.judge.nvrtc import protocol_cubin
 from pytest_kernelbench.judge.rejection import Rejected
 from pytest_kernelbench.judge.runners import ENTRY, MESSAGE_LIMIT_BYTES, Runner
@@ -168,13 +169,15 @@ class Bench:
                 target = stage / sibling.relative_to(source.parent)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(sibling, target)
+        kept = kept_code(self.settings.cache_dir) if trusted else {}
         plan = Plan(
             entry=ENTRY,
             scratch=str(scratch),
             readable=readable + ((extension, self._toolchains) if extension else ()),
+            writable=tuple(kept.values()),
             untrusted=True,
             gpu=self.gpu,
-            environment=self.environment,
+            environment=self.environment | kept,
             memory_bytes=None if self.gpu else _memory_bound(),
         )
         child = self.server.spawn(plan, wire.FromRunner, limit_bytes=MESSAGE_LIMIT_BYTES)
@@ -218,11 +221,32 @@ class Bench:
     def start_baseline(self, name: str = EAGER) -> Runner:
         """The problem's own model in a runner like the contender's; started once."""
         if name not in self._baselines:
-            prepare = dict(self.settings.baseline_prepare).get(name, "")
-            self._baselines[name] = self.start_runner(
-                self.problem.path, "Model", trusted=True, prepare=prepare
-            )
+            self._baselines[name] = self.start_twin(name)
         return self._baselines[name]
+
+    def start_twin(self, name: str = EAGER) -> Runner:
+        """One more process like the baseline's; the caller's to close."""
+        prepare = dict(self.settings.baseline_prepare).get(name, "")
+        return self.start_runner(self.problem.path, "Model", trusted=True, prepare=prepare)
+
+    def rest(self, but: str = "") -> None:
+        """Have the baselines, ``but`` for one, and the oracle leave their memory to others.
+
+        The processes and their (compiled) models stay: what is forgotten is loaded again.
+        """
+        for name, runner in self._baselines.items():
+            if name != but:
+                runner.ask(wire.Release(), wire.Done, doing="while memory was given back")
+        if self.gpu:
+            self.ask(questions.Forget(), wire.Done)
+
+    def end_baselines(self) -> None:
+        """End the baselines' processes; whoever needs one starts it anew."""
+        for station in self._stations.values():
+            station.close()
+        for baseline in self._baselines.values():
+            baseline.close()
+        self._stations, self._baselines = {}, {}
 
     def start_station(self, flush_bytes: int, name: str = EAGER) -> Station:
         """A baseline on the device; set up once."""
@@ -234,10 +258,7 @@ class Bench:
 
     def close(self) -> None:
         """End the processes and remove their folders."""
-        for station in self._stations.values():
-            station.close()
-        for baseline in self._baselines.values():
-            baseline.close()
+        self.end_baselines()
         self._oracle.kill()
         if hasattr(self, "state_fd"):
             os.close(self.state_fd)

@@ -52,6 +52,8 @@ class DeviceTrial:
         self.spoiled: tuple[str, ...] = ()
         self.state: Snapshot | None = None
         self.calls = 1
+        self.alternating = False
+        """Whether only one side at a time has its inputs and outputs on the device."""
         self._copy = tuple("copy" for _ in self.prepared.inputs)
         self.bases: tuple[int, ...] = ()
         self._random = random.SystemRandom()
@@ -74,13 +76,18 @@ class DeviceTrial:
 
     def against(self, baseline: str) -> None:
         """Choose a batch's length from the baseline alone; give both sides the same base inputs."""
+        self.bench.rest(but=baseline)
         self.baseline = self.bench.start_station(self.flush_bytes, baseline)
         self.baseline.runner.ask(wire.Outline(self.prepared.outputs), wire.Done)
         self.bases = tuple(self._draw_plain() for _ in range(self._variants()))
-        self.contender.load(self.bases, self.prepared.modes)
+        if self.alternating:
+            self.contender.release()
+        else:
+            self.contender.load(self.bases, self.prepared.modes)
         self.baseline.load(self.bases, self.prepared.modes)
         self.bench.ask(questions.Forget(), wire.Done)
-        self.baseline.run(2)  # the first calls load (or compile) what is loaded lazily
+        with self.baseline.runner.patiently():
+            self.baseline.run(2)  # the first calls load (or compile) what is loaded lazily
         few = 4
         null_us = self.baseline.run(few, null=True).time_us / few
         net_us = max(self.baseline.run(few).time_us / few - null_us, 1.0)
@@ -94,8 +101,17 @@ class DeviceTrial:
             net_us, null_us, out_bytes + self.prepared.inputs_bytes, bounds
         ).calls
 
+    def alternate(self) -> bool:
+        """From now on only one side at a time has memory, beside its model; False if that is so.
+
+        Slower, since inputs are handed over anew for each turn: where both do not fit.
+        """
+        before, self.alternating = self.alternating, True
+        return not before
+
     def profile(self) -> wire.Profiled:
         """One more forward, untimed, for what it runs."""
+        self.bench.rest()
         self.contender.load((self._draw_plain(),), self._copy)
         self.bench.ask(questions.Forget(), wire.Done)
         rng = secrets.randbits(48) if self.prepared.draws_random else None
@@ -117,7 +133,8 @@ class DeviceTrial:
         after = self._snapshot()
         self.state = after or self.state
         self.spoiled = throttled(before, after) if before and after else ()
-        self._verify(ours)
+        if not self.alternating:
+            self._verify(ours)
         return theirs.time_us / self.calls, ours.time_us / self.calls
 
     def null(self) -> tuple[float, float]:
@@ -126,6 +143,7 @@ class DeviceTrial:
         In the baseline's process: with all calls queued, or (where a forward waits for the device)
         with the host's part in the time.
         """
+        self._give_way(self.contender, self.baseline)
         both = [
             self.baseline.run(self.calls, null=True, wait=station.queues).time_us / self.calls
             for station in (self.baseline, self.contender)
@@ -137,6 +155,7 @@ class DeviceTrial:
 
         Evidence beside the referee's clock.
         """
+        self._give_way(self.baseline, self.contender)
         batch = self.contender.run(min(self.calls, 50), events=True)
         self._verify(batch)
         return median(batch.form.events_us) if batch.form.events_us else None
@@ -166,9 +185,21 @@ class DeviceTrial:
         self.contender.close()
 
     def _contend(self) -> Batch:
-        return self.contender.run(self.calls)
+        self._give_way(self.baseline, self.contender)
+        batch = self.contender.run(self.calls)
+        if self.alternating:
+            self._verify(batch)  # now: its outputs make way for the other side
+        return batch
+
+    def _give_way(self, idle: Station, active: Station) -> None:
+        if self.alternating:
+            idle.release()
+            self.bench.ask(questions.Forget(), wire.Done)
+            active.load(self.bases, self.prepared.modes)
+            active.run(1)  # untimed: it takes memory from the driver again
 
     def _hold(self) -> Batch:
+        self._give_way(self.contender, self.baseline)
         self.contender.runner.child.stop()
         try:
             return self.baseline.run(self.calls)

@@ -1,6 +1,7 @@
 """A pair on the CPU.
 
-Inputs come in sealed memory after the clock has started, all output bytes are read before it stops.
+Inputs come in sealed memory after the clock has started. It stops when nothing of the contender runs
+any more; the output is what its memory holds then.
 """
 
 from __future__ import annotations
@@ -186,10 +187,21 @@ class HostTrial:
 
     def against(self, baseline: str) -> None:
         """Time against this baseline; tell it what its null calls return."""
+        self.bench.rest(but=baseline)
         self.baseline = self.bench.start_baseline(baseline)
         order = wire.Outline(self.outputs)
         self.baseline.ask(order, wire.Done, doing="while null calls were prepared")
+        first = Round(self.bench, PLAIN)
+        try:
+            with self.baseline.patiently():
+                self._timed(self.baseline, first)
+        finally:
+            first.close()
         self._began = ticks(self.bench.pids(self.contender))
+
+    def alternate(self) -> bool:
+        """On a CPU either side's inputs are the same memory: nothing more can be spared."""
+        return False
 
     def profile(self) -> wire.Profiled:
         """One more forward, untimed, for what it runs."""
@@ -211,18 +223,24 @@ class HostTrial:
     ) -> tuple[wire.Returned, float]:
         """One call, by the clock.
 
-        It runs from before the inputs are handed over until all bytes have been read.
+        It runs from before the inputs are handed over until all of the runner's processes stand
+        still. All bytes of the output are read then: nothing can be added to them meanwhile, and
+        what reading costs (it depends on how the memory was got) is in nobody's time.
         """
         order = current.call(null=null)
         start = time.perf_counter_ns()
         returned = runner.ask(order, wire.Returned, (current.fd,), "in forward()")
-        structure = self.bench.prepared.structure
-        got = structure if null else returned.structure
-        fault = form_fault(got, returned.leaves, structure, self.outputs, "cpu")
-        if fault:
-            raise Rejected(*fault)
-        self._read(runner, returned)
-        return returned, (time.perf_counter_ns() - start) / 1e3
+        end = runner.child.stop()
+        try:
+            structure = self.bench.prepared.structure
+            got = structure if null else returned.structure
+            fault = form_fault(got, returned.leaves, structure, self.outputs, "cpu")
+            if fault:
+                raise Rejected(*fault)
+            self._read(runner, returned)
+        finally:
+            runner.child.resume()
+        return returned, (end - start) / 1e3
 
     def _read(self, runner: Runner, returned: wire.Returned) -> None:
         for slot, span, leaf in zip(self._slots, self.outputs, returned.leaves, strict=True):
@@ -231,7 +249,7 @@ class HostTrial:
                 text = f"the output is a view of a buffer more than {_SLACK} times its own size"
                 raise Rejected(Status.WRONG_STRUCTURE, text)
             try:
-                kernel.read_memory(runner.child.pid, leaf.pointer, self.arena.address + slot, size)
+                runner.child.read(leaf.pointer, self.arena.address + slot, size)
             except OSError as error:
                 text = f"the output's memory cannot be read: {error.strerror}"
                 raise Rejected(Status.CRASHED, text) from None
@@ -242,9 +260,7 @@ class HostTrial:
         size = current.drawn.size_bytes
         pristine = Pristine(current.fd, size)
         try:
-            kernel.read_memory(
-                self.contender.child.pid, returned.inputs_at, self._spare.address, size
-            )
+            self.contender.child.read(returned.inputs_at, self._spare.address, size)
             if not kernel.equal_memory(self._spare.address, pristine.address, size):
                 text = "forward() changed its inputs, which the reference leaves as they are"
                 raise Rejected(Status.ALTERED_INPUTS, text)

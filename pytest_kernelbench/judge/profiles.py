@@ -41,7 +41,8 @@ def reference_profile(bench: Bench, make_trial: Callable[[Bench, Runner], Trial]
 
 def _of_twin(bench: Bench, make_trial: Callable[[Bench, Runner], Trial]) -> wire.Profiled:
     try:
-        twin = bench.start_runner(bench.problem.path, "Model", trusted=True)
+        bench.rest()
+        twin = bench.start_twin()
         try:
             trial = make_trial(bench, twin)
             try:

@@ -68,20 +68,26 @@ class TooShort(Exception):  # noqa: N818 - an outcome, no error
 
 
 def race(
-    track: Track, settings: Settings, baseline: str, floor: Floor | None = None
+    track: Track,
+    settings: Settings,
+    baseline: str,
+    floor: Floor | None = None,
+    rules: Rules | None = None,
 ) -> Measurement:
     """Time both sides in turns (ABBA) until every threshold is decided or the budget is spent.
 
-    Raises ``TooShort`` where there is nothing to tell from the protocol's noise. Where device
-    events speak of another time than the outside clock, all is measured once more and marked.
+    ``rules`` are the settings' own where none are given. Raises ``TooShort`` where there is nothing
+    to tell from the protocol's noise. Where device events speak of another time than the outside
+    clock, all is measured once more and marked.
     """
+    rules = rules or Rules(settings.thresholds or (1.0,), settings.budget_s)
     track.against(baseline)
     _warm_up(track)
     notes: list[str] = []
-    stopping, look, spoiled = _run(track, settings)
+    stopping, look, spoiled = _run(track, rules)
     events_us = track.evidence()
     if _contradicts(events_us, stopping.solution.median_us) and not track.remarks():
-        stopping, look, spoiled = _run(track, settings)
+        stopping, look, spoiled = _run(track, rules)
         events_us = track.evidence()
         notes.append("measured twice: device events and the outside clock did not agree")
         if _contradicts(events_us, stopping.solution.median_us):
@@ -97,8 +103,8 @@ def race(
     )
 
 
-def _run(track: Track, settings: Settings) -> tuple[Stopping, Look, int]:
-    stopping = Stopping(Rules(thresholds=settings.thresholds or (1.0,), budget_s=settings.budget_s))
+def _run(track: Track, rules: Rules) -> tuple[Stopping, Look, int]:
+    stopping = Stopping(rules)
     for _ in range(_NULLS_FIRST):
         stopping.add_null(*track.null())
     spent_s, spoiled = 0.0, 0

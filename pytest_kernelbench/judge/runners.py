@@ -9,13 +9,15 @@ import contextlib
 import signal
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-from pytest_kernelbench.errors import MachineError, ProblemError
+from pytest_kernelbench.errors import MachineError, NoRoomError, ProblemError
 from pytest_kernelbench.judge import wire
 from pytest_kernelbench.judge.rejection import Rejected
 from pytest_kernelbench.sandbox.channel import Closed, Garbled, Silent, close_all
 from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pytest_kernelbench.sandbox.client import Child
 
 Answer = TypeVar("Answer", bound=wire.Message)
@@ -25,6 +27,7 @@ MESSAGE_LIMIT_BYTES = 4 << 20
 MOST_PROCESSES = 160
 """A compiler's pool of workers (one a core) is fine."""
 _DEATH_PATIENCE_S = 3.0
+_COMPILE_PATIENCE_S = 600.0
 
 
 class Runner:
@@ -35,6 +38,15 @@ class Runner:
         self.timeout_s = timeout_s
         self.trusted = trusted
         self.notes: tuple[str, ...] = ()
+
+    @contextlib.contextmanager
+    def patiently(self) -> Iterator[None]:
+        """Wait longer than a solution may take: the first call of a baseline compiles it."""
+        usual_s, self.timeout_s = self.timeout_s, max(self.timeout_s, _COMPILE_PATIENCE_S)
+        try:
+            yield
+        finally:
+            self.timeout_s = usual_s
 
     def ask(
         self, message: wire.Message, kind: type[Answer], fds: tuple[int, ...] = (), doing: str = ""
@@ -122,7 +134,13 @@ class Runner:
         reason = " ".join(reason.split())
         if not self.trusted:
             raise Rejected(status, reason[:2000], detail[-16_000:])
-        if status in (Status.RAISED, Status.NOT_BUILT, Status.OUT_OF_MEMORY, Status.SKIPPED):
+        if status is Status.OUT_OF_MEMORY:
+            # The oracle has run the same program alone: it is the company that is too much.
+            raise NoRoomError(
+                f"the reference, which fits by itself, {reason} beside the judge's other "
+                "processes; choose a smaller size or a device with more memory"
+            )
+        if status in (Status.RAISED, Status.NOT_BUILT, Status.SKIPPED):
             raise ProblemError(f"the reference itself {reason}\n{detail}".strip())
         raise MachineError(f"the baseline's process {reason}\n{detail}".strip())
 

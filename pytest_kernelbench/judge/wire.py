@@ -256,7 +256,7 @@ class Piece(Message, frozen=True):
 
 
 class Release(Message, frozen=True):
-    """Forget base inputs, kept outputs and cached memory; answered by ``Done``."""
+    """Forget inputs, outputs and cached memory, but not the model; answered by ``Done``."""
 
 
 class Move(Message, frozen=True):

@@ -13,6 +13,8 @@ class Plan(msgspec.Struct, frozen=True):
     """Folder of the child's own, writable: HOME, TMPDIR and every cache lie in it."""
     readable: tuple[str, ...] = ()
     """Files and folders it may read beside the interpreter, its packages and the system's."""
+    writable: tuple[str, ...] = ()
+    """Folders beside the scratch that it may write to."""
     untrusted: bool = True
     """Whether the walls are raised.
 

@@ -146,6 +146,7 @@ def allowed_paths(plan: Plan) -> tuple[list[Path], list[Path]]:
     # cannot.
     writable = [Path("/proc/self"), *(Path(device) for device in DEVICES)]
     writable.extend(Path(plan.scratch) / folder for folder in WRITABLE_FOLDERS)
+    writable.extend(Path(folder) for folder in plan.writable)
     readable.append(Path(plan.scratch))
     if plan.gpu:
         for pattern in _GPU_DEVICES:

@@ -46,6 +46,8 @@ class DeviceRunner:
         self.layout = b""
         self.recipes: list[generator.Recipe] = []
         self.kept: list[list[tuple[torch.Tensor, int]]] = []
+        self.inputs: list[torch.Tensor] = []
+        self._alive: list[list[tuple[torch.Tensor, int]]] = []
         self.reuses = False
         """Whether forward was seen to return memory that it had returned before, still in use."""
         self.nulls: tuple[wire.Span, ...] = ()
@@ -57,7 +59,6 @@ class DeviceRunner:
             wire.Arena: self.map_arena,
             wire.Base: self.base,
             wire.Piece: self.piece,
-            wire.Release: self.release,
             wire.Move: self.move,
             wire.Batch: self.batch,
             wire.Reveal: self.reveal,
@@ -115,17 +116,20 @@ class DeviceRunner:
 
     def release(self, _: wire.Release, __: tuple[int, ...]) -> wire.Done:
         """Leave the memory to others."""
-        self.kept, self.recipes = [], []
-        gc.collect()
+        self._forget()
         _empty_cache()
         return wire.Done()
+
+    def _forget(self) -> None:
+        self.kept, self._alive, self.recipes, self.inputs = [], [], [], []
+        self.runner.inputs, self.runner.outputs = None, []
+        gc.collect()
 
     def move(self, order: wire.Move, _: tuple[int, ...]) -> wire.Done:
         """Let all that is made from now on lie in other places of the device's memory."""
         size_bytes = self.flush_buffer.numel()
-        self.kept, self.recipes = [], []
+        self._forget()
         del self.flush_buffer
-        gc.collect()
         _empty_cache()
         # Taken while the last one is still held: the driver hands out first what came back last.
         self._spacer = _empty(order.spacer_bytes, dtype=torch.uint8, device=self.device)

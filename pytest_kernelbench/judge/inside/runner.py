@@ -55,6 +55,7 @@ class Runner:
             wire.Outline: self.outline,
             wire.Call: self.call,
             wire.Profile: self.profile,
+            wire.Release: self.release,
         }
         while True:
             try:
@@ -146,6 +147,13 @@ class Runner:
         else:
             structure, self.outputs = self.forward(arguments, order.rng)
         return wire.Returned(structure, tuple(map(forms.leaf, self.outputs)), sheet.address)
+
+    def release(self, order: wire.Release, fds: tuple[int, ...]) -> wire.Done:
+        """Leave memory to others: inputs and outputs are forgotten, the model stays."""
+        self.inputs, self.outputs = None, []
+        if self.device is not None:
+            self.device.release(order, fds)
+        return wire.Done()
 
     def profile(self, order: wire.Profile, fds: tuple[int, ...]) -> wire.Profiled:
         """Find out what one forward runs; see ``wire.Profile``."""
