@@ -77,6 +77,14 @@ def test_no_form_of_number_slips_through(number: float) -> None:
     )
 
 
+def test_how_far_a_single_number_is_off_does_not_give_it_away() -> None:
+    difference = Difference(1, 1, (), got=0.75, expected=0.5, max_abs=0.25, rms=0.5)
+    detail = "got      0.75\nexpected 0.5"
+    text = said(Status.WRONG_VALUE, reasons=(f"round 1 of 5: {difference}",), detail=detail)
+    assert "0.75" not in text
+    assert "1 of 1 elements differ (100 %); first at []; largest difference 0.25" in text
+
+
 def test_compilers_keep_their_words() -> None:
     error = "x.py:3: error: expected ';' before 'int'"
     text = said(Status.NOT_BUILT, reasons=("it did not compile",), detail=error)
@@ -106,6 +114,7 @@ def test_profile() -> None:
     assert "1.5 times" not in only
     assert "right" not in only
     assert "75.0%" in only
+    assert "(a call takes 100 us)" in only
     assert "no profile" in said(Status.CRASHED, ("profile",), reasons=("died of SIGSEGV",))
     assert "SIGSEGV" not in said(Status.CRASHED, ("profile",), reasons=("died of SIGSEGV",))
 

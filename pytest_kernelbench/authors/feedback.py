@@ -31,6 +31,8 @@ _OUTCOMES = {
 }
 _EXPECTED = re.compile(r"(\bgot\s+[^\s,;]+),\s+expected\s+[^\s,;]+")
 _EXPECTED_LINE = re.compile(r"^.*\bexpected\b.*$\n?", re.MULTILINE | re.IGNORECASE)
+_ONLY_ELEMENT = re.compile(r"(\b1 of 1 elements differ.*?): got [^;]*;")
+"""There, what it got and how far that is from what is due would say what is due."""
 _SEED = re.compile(r"\bseeds?\b[\s:=]*[0-9]+", re.IGNORECASE)
 _COMPARED = frozenset({Status.WRONG_VALUE, Status.UNSTABLE, Status.ALTERED_INPUTS})
 
@@ -76,6 +78,8 @@ def _execution(verdict: Verdict) -> Iterator[str]:
         yield without_secrets(reason)
     compared = verdict.status in _COMPARED
     detail = _EXPECTED_LINE.sub("", verdict.detail) if compared else verdict.detail
+    if any(_ONLY_ELEMENT.search(reason) for reason in verdict.reasons):
+        detail = ""
     if detail.strip() and detail.strip() not in verdict.reasons:
         yield f"```\n{_shortened(without_secrets(detail.strip()))}\n```"
     if verdict.agreed and not verdict.status.right:
@@ -106,7 +110,12 @@ def _profile(verdict: Verdict) -> Iterator[str]:
         return
     rows = sorted(verdict.kernels.items(), key=lambda row: -row[1])[:_ROWS]
     table = "\n".join(f"| {' '.join(name.split())[:120]} | {share:.1%} |" for name, share in rows)
-    yield f"Where its time goes, by kernel or operator:\n\n| kernel | share |\n|---|---|\n{table}"
+    measured = verdict.measurement
+    call = f" (a call takes {measured.time_us:.4g} us)" if measured is not None else ""
+    yield (
+        f"Where its time goes, by kernel or operator{call}:\n\n"
+        f"| kernel | share |\n|---|---|\n{table}"
+    )
 
 
 def _request(verdict: Verdict, kinds: tuple[str, ...]) -> str:
@@ -123,7 +132,7 @@ def _request(verdict: Verdict, kinds: tuple[str, ...]) -> str:
 
 def without_secrets(text: str) -> str:
     """A text of the judge without expected values and seeds."""
-    return _SEED.sub("a seed", _EXPECTED.sub(r"\1", text))
+    return _SEED.sub("a seed", _EXPECTED.sub(r"\1", _ONLY_ELEMENT.sub(r"\1;", text)))
 
 
 def _shortened(text: str) -> str:

@@ -9,7 +9,6 @@ import pytest
 
 from pytest_kernelbench.authors.examples import SETS, Example, examples
 from pytest_kernelbench.catalog.pair import Problem
-from pytest_kernelbench.engine.devices import visible_gpus
 from pytest_kernelbench.library import Judge, Question
 from pytest_kernelbench.settings import Settings
 from pytest_kernelbench.timing import lease
@@ -51,22 +50,3 @@ def test_cpp(on_cpu: Judge) -> None:
     (example,) = examples("one", "cpp")
     verdict = judged(on_cpu, example)
     assert verdict.status.right, (verdict.reasons, verdict.detail)
-
-
-@pytest.fixture(scope="module")
-def on_gpu(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
-    if not visible_gpus():
-        pytest.skip("needs a CUDA device")
-    with Judge(Settings(cache_dir=tmp_path_factory.mktemp("examples"), device="cuda")) as judge:
-        yield judge
-
-
-@pytest.mark.gpu
-@pytest.mark.slow
-@pytest.mark.parametrize("backend", ["cuda", "triton"])
-@pytest.mark.parametrize("name", EVERY)
-def test_on_a_gpu(on_gpu: Judge, name: str, backend: str) -> None:
-    example = next(each for each in answers(backend) if each.name == name)
-    verdict = judged(on_gpu, example)
-    assert verdict.status.right, (verdict.reasons, verdict.detail)
-    assert verdict.measurement is not None

@@ -12,8 +12,13 @@ from typing import Any
 import pytest
 from scripted_server import Answer, Step, serve
 
+from pytest_kernelbench.authors.feedback import KINDS, feedback
+from pytest_kernelbench.authors.texts import Texts
 from pytest_kernelbench.cli import main
+from pytest_kernelbench.library import Judge, Question
+from pytest_kernelbench.settings import Settings
 from pytest_kernelbench.timing import lease
+from pytest_kernelbench.verdict import Status
 
 pytest.importorskip("openai")
 pytestmark = pytest.mark.slow
@@ -105,6 +110,49 @@ class Model:
             return Answer(RIGHT)
         self.answers += 1
         return Answer(RIGHT if self.answers == 1 else WRONG)
+
+
+DUE = "4242"
+SIGNS = PROBLEM.format(expression="torch.where(x > 0, 4242.5, -4242.5)")
+SOLUTION = """
+import torch
+from torch import nn
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        {body}
+"""
+AS_DUE = "torch.where(x > 0, 4000.5, -4000.5) * (8485 / 8001)"
+FAULTS = {
+    Status.WRONG_VALUE: "return torch.where(x > 0, 4000.5, -4000.5)",
+    Status.WRONG_SHAPE: "return torch.where(x > 0, 4000.5, -4000.5).flatten()",
+    Status.WRONG_DTYPE: "return torch.where(x > 0, 4000.5, -4000.5).double()",
+    Status.ALTERED_INPUTS: f"y = {AS_DUE}; x.neg_(); return y",
+    Status.RAISED: "raise ValueError(x.shape)",
+    Status.CRASHED: "import os; os.abort()",
+    Status.NOT_A_KERNEL: f"return {AS_DUE}",
+}
+
+
+def test_no_feedback_holds_what_is_due(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lease, "default_folder", lambda: tmp_path / "leases")
+    settings = Settings(cache_dir=tmp_path, device="cpu", seeds=2, correctness_only=True)
+    with Judge(settings) as judge:
+        ended = {
+            status: judge.judge(Question(SIGNS, SOLUTION.format(body=body)))
+            for status, body in FAULTS.items()
+        }
+    assert {status: verdict.status for status, verdict in ended.items()} == {s: s for s in FAULTS}
+    wrong = ended[Status.WRONG_VALUE]
+    assert DUE in "".join((*wrong.reasons, wrong.detail)), "the judge itself knows"
+    for verdict in ended.values():
+        text = feedback(verdict, KINDS, Texts())
+        assert DUE not in text
+        assert "expected" not in text
+        assert "seed" not in text
+    assert "got" in feedback(wrong, KINDS, Texts())
+    assert "| aten::where |" in feedback(ended[Status.NOT_A_KERNEL], ("profile",), Texts())
 
 
 def test_sample_judge_refine_and_sum_up(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
