@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import signal
@@ -11,15 +12,17 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from pytest_kernelbench.errors import Restless, SandboxError
+from pytest_kernelbench.sandbox import kernel
 from pytest_kernelbench.sandbox.channel import Channel
 from pytest_kernelbench.sandbox.lasting import LastingProcess
 from pytest_kernelbench.sandbox.plan import Born, FromServer, Plan
-from pytest_kernelbench.sandbox.tree import alive, descendants, frozen, send
+from pytest_kernelbench.sandbox.tree import alive, cpu_ns, descendants, frozen, send, stop
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -33,8 +36,11 @@ _PASSED_ON = (
 _START_TIMEOUT_S = 120.0
 _KILL_PATIENCE_S = 10.0
 _KILL_PAUSE_S = 0.005
+_READ_PATIENCE_S = 30.0
 _END_PATIENCE_S = 1.0
 _STATUS = struct.Struct("<i")
+_STOPPING_NS = 100_000
+"""What it takes to stop."""
 _QUIET_LOOKS = 2
 """One look at all processes is not enough: one seen last may have woken one seen first."""
 _BOOT = (
@@ -54,7 +60,7 @@ class ForkServer:
     ) -> None:
         """``settle`` holds what libraries look for in the environment when they are imported."""
         ours, theirs = socket.socketpair()
-        arguments = json.dumps([_import_paths(), theirs.fileno(), list(preload)])
+        arguments = json.dumps([import_paths(), theirs.fileno(), list(preload)])
         environment = {
             name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)
         } | dict(settle or {})
@@ -131,7 +137,7 @@ class ForkServer:
         self.close()
 
 
-def _import_paths() -> tuple[list[str], list[str]]:
+def import_paths() -> tuple[list[str], list[str]]:
     """Where packages are imported from: first what came before site-packages, last our own package.
 
     Folders that pytest itself put in front of ``sys.path`` are left out: a ``torch.py`` beside a
@@ -196,34 +202,75 @@ class Child:
         """The pids of everything alive below (and with) its init."""
         return [self.init_pid, *descendants(self.init_pid)] if alive(self.init_pid) else []
 
-    def stop(self, patience_s: float = 1.0) -> None:
+    def stop(self, patience_s: float = 1.0) -> int:
         """Freeze it and all its descendants (SIGSTOP).
 
-        Raises ``Restless`` if some keep waking each other.
+        Gives the time since when nothing of it works, by ``time.perf_counter_ns``. Raises
+        ``Restless`` if some keep waking each other.
         """
         deadline = time.monotonic() + patience_s
-        quiet = 0
+        late: dict[int, int] = {}
+        told: set[int] = set()
+        quiet, told_ns, seen_ns = 0, time.perf_counter_ns(), 0
         while quiet < _QUIET_LOOKS:
             awake = [pid for pid in descendants(self.init_pid) if not frozen(pid)]
             quiet = 0 if awake else quiet + 1
             for pid in awake:
-                send(pid, signal.SIGSTOP)
+                if pid in told:
+                    late.setdefault(pid, cpu_ns(pid))
+                stop(pid)
+            if late and not seen_ns:
+                seen_ns = time.perf_counter_ns()
+            if not told.issuperset(awake):
+                told_ns = time.perf_counter_ns()
+                told.update(awake)
             if awake and time.monotonic() > deadline:
                 raise Restless(f"{len(awake)} of its processes do not stand still when stopped")
+        # On a busy machine a process may have to wait for its turn until it stops, and does nothing
+        # meanwhile. What was woken again, or is kept busy by a system call, goes on for a while.
+        worked_ns = sum(max(0, cpu_ns(pid) - before) for pid, before in late.items())
+        return told_ns if worked_ns < _STOPPING_NS else max(told_ns, seen_ns) + worked_ns
 
     def resume(self) -> None:
         """Let it and all its descendants go on (SIGCONT)."""
         for pid in descendants(self.init_pid):
             send(pid, signal.SIGCONT)
 
+    def read(self, address: int, into: int, size_bytes: int) -> None:
+        """Copy from its memory to ours.
+
+        Raises ``OSError``: also where pages are filled by somebody who does not fill them. Only the
+        end of the process ends such a wait.
+        """
+        failures: list[OSError] = []
+
+        def copy() -> None:
+            try:
+                kernel.read_memory(self.pid, address, into, size_bytes)
+            except OSError as error:
+                failures.append(error)
+
+        reader = threading.Thread(target=copy, daemon=True)
+        reader.start()
+        reader.join(_READ_PATIENCE_S)
+        if reader.is_alive():
+            self._end()
+            reader.join()
+            raise OSError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT))
+        if failures:
+            raise failures[0]
+
     def kill(self) -> None:
-        """End it with all its descendants, and wait until they are gone."""
+        """End it with all its descendants, wait until they are gone, and forget it."""
+        self._end()
+        self.channel.close()
+        with contextlib.suppress(OSError):
+            os.close(self._status_fd)
+        self._log.close()
+
+    def _end(self) -> None:
         deadline = time.monotonic() + _KILL_PATIENCE_S
         while (pids := self.processes()) and time.monotonic() < deadline:
             for pid in reversed(pids):
                 send(pid, signal.SIGKILL)
             time.sleep(_KILL_PAUSE_S)
-        self.channel.close()
-        with contextlib.suppress(OSError):
-            os.close(self._status_fd)
-        self._log.close()

@@ -75,6 +75,14 @@ def drop_capabilities() -> None:
     _check(_libc.capset(header, data))
 
 
+def signal_thread(pid: int, thread: int, number: int) -> None:
+    """Send a signal to one thread of a process."""
+    _check(_libc.syscall(_TGKILL[platform.machine()], pid, thread, number))
+
+
+_TGKILL = {"x86_64": 234, "aarch64": 131}
+
+
 class _Span(ctypes.Structure):
     _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
+import time
 from pathlib import Path
 
+from pytest_kernelbench.sandbox import kernel
+
 _STOPPED = frozenset("TtZX")
+_PROCESS_CLOCK = 2  # CPUCLOCK_SCHED, of all threads
 
 
 def descendants(pid: int) -> list[int]:
@@ -27,10 +32,36 @@ def frozen(pid: int) -> bool:
     return _state(pid) in _STOPPED or not _state(pid)
 
 
+def cpu_ns(pid: int) -> int:
+    """Processor time that the process has used; 0 if it has ended.
+
+    The number of its clock is what ``clock_getcpuclockid`` makes of a pid.
+    """
+    try:
+        return time.clock_gettime_ns(~pid << 3 | _PROCESS_CLOCK)
+    except OSError:
+        return 0
+
+
 def send(pid: int, number: int) -> None:
     """Signal a process that may have ended meanwhile."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, number)
+
+
+def stop(pid: int) -> None:
+    """Tell a process to stop, by each of its threads.
+
+    A signal to the process as a whole waits until one thread of the kernel's choice (one that
+    sleeps, at that) has its turn on a processor; those that run go on until then.
+    """
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return  # it has ended
+    for thread in threads:
+        with contextlib.suppress(ProcessLookupError):
+            kernel.signal_thread(pid, int(thread), signal.SIGSTOP)
 
 
 def _children(pid: int) -> list[int]:
