@@ -20,7 +20,7 @@ from pytest_kernelbench.settings import Settings
 from pytest_kernelbench.state import STATE, State
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_kernelbench.catalog.baseline import Baseline
     from pytest_kernelbench.engine.protocol import Engine
@@ -156,13 +156,13 @@ def _register_reporters(config: pytest.Config, state: State, *, distributes: boo
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_kernelbench_engine(settings: Settings) -> Engine | None:
+def pytest_kernelbench_engine(config: pytest.Config, settings: Settings) -> Engine | None:
     """Judge on this machine."""
     if settings.engine != "local":
         return None
     from pytest_kernelbench.engine.local import LocalEngine
 
-    engine: Engine = LocalEngine(settings)
+    engine: Engine = LocalEngine(settings, tell=_teller(config))
     return engine
 
 
@@ -180,3 +180,15 @@ def pytest_kernelbench_baselines() -> Sequence[Baseline]:
 def pytest_kernelbench_adapters(settings: Settings) -> Sequence[object]:
     """Our own tree of entrants and levels, and the runs that KernelBench writes."""
     return own_adapters(settings.solution_folders)
+def _teller(config: pytest.Config) -> Callable[[str], None]:
+    """Prints what the user should know at once: why nothing goes on, for one."""
+
+    def tell(text: str) -> None:
+        terminal = config.pluginmanager.get_plugin("terminalreporter")
+        if terminal is not None:  # xdist's workers have none
+            terminal.ensure_newline()
+            terminal.write_line(f"kernelbench: {text}", yellow=True)
+
+    return tell
+
+

@@ -96,12 +96,24 @@ class Builder:
         Raises ``BuildError`` for what is the solution's fault, ``MissingNeedError`` for what is not
         installed, ``MachineError`` for what is the machine's.
         """
-        return self._submit(solution, entry).result()
+        return self.submit(solution, entry).result()
 
     def ahead(self, solutions: Iterable[tuple[Path, str]]) -> None:
         """Start building each ``(path, entry)``, in order, in the background."""
         for solution, entry in solutions:
-            self._submit(solution, entry)
+            self.submit(solution, entry)
+
+    @property
+    def store(self) -> Store:
+        """The cache that it builds into."""
+        return self._store
+
+    def base_key(self, solution: Path, entry: str) -> str:
+        """What makes a build what it is, but for files that the solution reads beside itself.
+
+        Raises ``BuildError`` where the source cannot even be parsed.
+        """
+        return self._base_key(_checked_source(solution.absolute()), entry)
 
     @property
     def progress(self) -> Progress:
@@ -122,7 +134,8 @@ class Builder:
         self._nursery.close()
         self._tidy()
 
-    def _submit(self, solution: Path, entry: str) -> Future[Extension]:
+    def submit(self, solution: Path, entry: str) -> Future[Extension]:
+        """What ``build`` waits for."""
         solution = solution.absolute()
         try:
             source = _checked_source(solution)

@@ -34,6 +34,25 @@ def find_device(wanted: str) -> Device:
     return gpus[number]
 
 
+def find_devices(wanted: str) -> tuple[Device, ...]:
+    """All devices that ``--kb-device`` names: with ``auto`` or ``cuda``, every visible GPU.
+
+    Of the first one's model, that is: times of another model cannot be compared with its own.
+    """
+    first = find_device(wanted)
+    if not first.is_gpu or ":" in wanted:
+        return (first,)
+    return tuple(gpu for gpu in visible_gpus() if gpu.name == first.name)
+
+
+def lost(device: Device) -> bool:
+    """Whether a GPU that was there is there no more; asked of the driver anew."""
+    if not device.is_gpu:
+        return False
+    _all_gpus.cache_clear()
+    return device.uuid not in {gpu.uuid for gpu in _all_gpus()}
+
+
 def cpu() -> Device:
     """This machine's processor."""
     return Device(_processor(), f"cpu-{platform.node()}", "cpu")

@@ -1,91 +1,224 @@
-"""This machine: builds in parallel, judges on one device, one pair at a time."""
+"""This machine: builds in parallel, judges on all of its devices, one pair at a time on each."""
 
 from __future__ import annotations
 
-import time
-from dataclasses import replace
+import queue
+import threading
+from concurrent.futures import CancelledError, Future, InvalidStateError, wait
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.build.builder import Builder
-from pytest_kernelbench.engine.devices import find_device
+from pytest_kernelbench.endings import ended_by
+from pytest_kernelbench.engine.board import Board, Task
+from pytest_kernelbench.engine.devices import find_devices, lost
 from pytest_kernelbench.engine.needs import declared_devices, needs_cuda
-from pytest_kernelbench.errors import MachineError, MissingNeedError, SandboxError
-from pytest_kernelbench.judge.referee import Referee
-from pytest_kernelbench.timing.lease import lease
+from pytest_kernelbench.engine.seat import Dismissed, Seat
+from pytest_kernelbench.errors import MachineError, MissingNeedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from pytest_kernelbench.build.extension import Extension
-    from pytest_kernelbench.catalog.pair import Pair
+    from pytest_kernelbench.catalog.pair import Pair, Problem
+    from pytest_kernelbench.judge.device import Device
     from pytest_kernelbench.settings import Settings
     from pytest_kernelbench.verdict import Verdict
 
-_LEASE_PATIENCE_S = 3600.0
 _LOOK_EVERY_S = 0.05
+_AHEAD_OF_DEVICE = 16
+"""Pairs that may be judged before pytest comes to them: the cost of a killed session."""
+_NOTICES_EVERY_S = 0.2
 
 
 class LocalEngine:
-    """Implements ``engine.protocol.Engine``.
+    """Implements ``engine.protocol.Engine``; thread-safe.
 
+    ``devices`` are those to judge on, by default all that ``--kb-device`` names; ``tell`` gets a
+    sentence while a device is held by somebody else, in a thread that waits for a verdict.
     Raises ``UsageError`` if the device asked for is not there.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        devices: Sequence[Device] | None = None,
+        tell: Callable[[str], None] | None = None,
+    ) -> None:
         self.settings = settings
-        self.device = find_device(settings.device)
+        self.devices = tuple(devices or find_devices(settings.device))
+        self.device = self.devices[0]
         self.builder = Builder(settings, self.device.capability)
-        self.referee = Referee(settings, self.device)
-        if not settings.build_only:
-            self.referee.warm_up()
+        self._tell = tell
+        self._notices: queue.SimpleQueue[str] = queue.SimpleQueue()
+        # What is timed on a CPU is alone on it: pytest must not report the last pair meanwhile.
+        timed_on_cpu = not self.device.is_gpu and not settings.correctness_only
+        self._board = Board(0 if timed_on_cpu else _AHEAD_OF_DEVICE * len(self.devices))
+        self._at: dict[Seat, Problem] = {}
+        self._seats = [] if settings.build_only else [Seat(settings, d) for d in self.devices]
+        self._in_service = len(self._seats)
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._work, args=(seat,), name="kb-seat", daemon=True)
+            for seat in self._seats
+        ]
+        for seat in self._seats[:1]:
+            seat.open()
+        for thread in self._threads:
+            thread.start()
 
     def ahead(self, pairs: Iterable[Pair]) -> None:
-        """Start building these pairs in the background, in order."""
-        self.builder.ahead(
-            (pair.solution.path, pair.solution.entry) for pair in pairs if not self._lacks(pair)
-        )
+        """Start on these pairs in the background, in order: build them, and judge what is built."""
+        announced = 0
+        for pair in pairs:
+            if self._lacks(pair):
+                continue
+            task = None if self.settings.build_only else self._board.announce(pair)
+            if task is None:
+                self.builder.submit(pair.solution.path, pair.solution.entry)
+            else:
+                self._start(task)
+                announced += 1
+        for seat in self._seats[1:announced]:
+            seat.open()
+
+    def submit(self, pair: Pair) -> Future[Verdict]:
+        """A future of the verdict, whatever happens; cancelling it works until it is judged."""
+        verdict: Future[Verdict] = Future()
+        try:
+            self.build_needs(pair)
+            task = self._ask(pair)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is a verdict
+            verdict.set_result(ended_by(error, pair))
+            return verdict
+
+        def settle(outcome: Future[Verdict]) -> None:
+            if outcome.cancelled():
+                verdict.cancel()
+                verdict.set_running_or_notify_cancel()
+                return
+            with suppress(InvalidStateError):  # cancelled by whoever asked
+                error = outcome.exception()
+                verdict.set_result(
+                    ended_by(error, pair) if isinstance(error, Exception) else outcome.result()
+                )
+
+        verdict.add_done_callback(lambda done: done.cancelled() and task.verdict.cancel())
+        task.verdict.add_done_callback(settle)
+        return verdict
 
     def build(self, pair: Pair) -> Extension:
         """Compile the solution, or take it from the cache."""
-        if need := self._lacks(pair):
-            raise MissingNeedError(need, "CUDA device")
+        self.build_needs(pair)
         return self.builder.build(pair.solution.path, pair.solution.entry)
 
+    def build_needs(self, pair: Pair) -> None:
+        """Raise ``MissingNeedError`` where the devices here are not what the solution is for."""
+        if need := self._lacks(pair):
+            raise MissingNeedError(need, "CUDA device")
+
     def judge(self, pair: Pair, extension: Extension) -> Verdict:
-        """Judge once; once more, from fresh processes, if the machine failed."""
+        """Wait for the verdict; judged once more, by fresh processes, if the machine failed."""
+        task = self._ask(pair, extension)
         try:
-            return self._judge(pair, extension)
-        except (MachineError, SandboxError):
-            self.referee.close()
-        try:
-            return self._judge(pair, extension)
-        except SandboxError as error:
-            raise MachineError(str(error)) from error
+            while not task.verdict.done():
+                wait((task.verdict,), _NOTICES_EVERY_S)
+                self._pass_on_notices()
+            return task.verdict.result()
+        except CancelledError:
+            message = "the engine was closed before this pair was judged"
+            raise MachineError(message) from None
 
     def close(self) -> None:
-        """End every process."""
-        self.referee.close()
+        """Drop what has not begun, end what has, and every process with it."""
+        self._over.set()
+        self._board.close()
+        for seat in self._seats:
+            seat.close()
+        for thread in self._threads:
+            thread.join()
         self.builder.close()
 
-    def _judge(self, pair: Pair, extension: Extension) -> Verdict:
-        if self.settings.correctness_only and not self.device.is_gpu:
-            return self.referee.judge(
-                pair, extension
-            )  # nothing is timed, and a CPU is shared anyway
-        self._await_quiet()
-        waited: list[str] = []
-        start = time.monotonic()
-        with lease(self.device.uuid, _LEASE_PATIENCE_S, on_wait=waited.append):
-            waited_s = time.monotonic() - start
-            verdict = self.referee.judge(pair, extension)
-        if not waited:
-            return verdict
-        return replace(verdict, notes=(*verdict.notes, f"waited {waited_s:.0f} s: {waited[0]}"))
+    def _ask(self, pair: Pair, extension: Extension | None = None) -> Task:
+        task, new = self._board.ask(pair)
+        if extension is not None and (new or task.extension is None):
+            self._board.built(task, extension)
+        elif new:
+            self._start(task)
+        return task
+
+    def _start(self, task: Task) -> None:
+        """Have the pair built; when it is, it can be judged."""
+        solution = task.pair.solution
+        building = self.builder.submit(solution.path, solution.entry)
+        building.add_done_callback(lambda built: self._built(task, built))
+
+    def _built(self, task: Task, built: Future[Extension]) -> None:
+        error = None if built.cancelled() else built.exception()
+        if built.cancelled() or error is not None:
+            self._board.drop(task)
+            if task.verdict.set_running_or_notify_cancel():
+                reason = error or MachineError("the build was cancelled: the session is over")
+                task.verdict.set_exception(reason)
+            return
+        self._board.built(task, built.result())
+
+    def _work(self, seat: Seat) -> None:
+        """What each seat's thread does until the engine is closed or the device is lost."""
+        while (task := self._take(seat)) is not None:
+            try:
+                self._await_quiet()
+                verdict = seat.judge(task.pair, task.built, self._notices.put)
+            except Dismissed:
+                task.verdict.set_exception(MachineError("the session was over before its verdict"))
+                return
+            except MachineError as error:
+                if lost(seat.device):
+                    self._retire(seat, task, error)
+                    return
+                task.verdict.set_exception(error)
+            except Exception as error:  # noqa: BLE001 - given to whoever waits for the verdict
+                task.verdict.set_exception(error)
+            else:
+                task.verdict.set_result(verdict)
+
+    def _take(self, seat: Seat) -> Task | None:
+        with self._lock:
+            last = self._at.get(seat)
+            elsewhere = [problem for other, problem in self._at.items() if other is not seat]
+        task = self._board.take(last, elsewhere)
+        if task is not None:
+            with self._lock:
+                self._at[seat] = task.pair.problem
+        return task
+
+    def _retire(self, seat: Seat, task: Task, error: MachineError) -> None:
+        """The device is gone: others judge what it was to judge, if there are any."""
+        with self._lock:
+            self._in_service -= 1
+            self._at.pop(seat, None)
+            left = self._in_service
+        name = f"{seat.device.name} ({seat.device.uuid})"
+        self._notices.put(f"{name} is lost; {left} of {len(self._seats)} devices are left")
+        if left:
+            self._board.put_back(task)
+            return
+        task.verdict.set_exception(error)
+        self._board.close(MachineError(f"{name} is lost, and no other device is left to judge on"))
 
     def _await_quiet(self) -> None:
         """On a CPU, let the builds end first: a compiler beside it would be in the time."""
         while not self.device.is_gpu and self.builder.progress.unfinished:
-            time.sleep(_LOOK_EVERY_S)
+            if self._over.wait(_LOOK_EVERY_S):
+                raise Dismissed
+
+    def _pass_on_notices(self) -> None:
+        with suppress(queue.Empty):
+            while True:
+                text = self._notices.get_nowait()
+                if self._tell is not None:
+                    self._tell(text)
 
     def _lacks(self, pair: Pair) -> str:
         if self.settings.build_only:

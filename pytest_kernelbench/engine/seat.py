@@ -1,0 +1,174 @@
+"""The engine's handle on the process that judges on one device."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+
+from pytest_kernelbench.engine import orders
+from pytest_kernelbench.errors import MachineError
+from pytest_kernelbench.sandbox.channel import Channel, ChannelError
+from pytest_kernelbench.sandbox.client import import_paths
+from pytest_kernelbench.sandbox.lasting import LastingProcess
+from pytest_kernelbench.sandbox.tree import alive, descendants, send
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_kernelbench.build.extension import Extension
+    from pytest_kernelbench.catalog.pair import Pair
+    from pytest_kernelbench.judge.device import Device
+    from pytest_kernelbench.settings import Settings
+    from pytest_kernelbench.verdict import Verdict
+
+_BOOT = (
+    "import sys, json; paths, fd = json.loads(sys.argv[1]);"
+    "sys.path[:0] = [p for p in paths[0] if p not in sys.path];"
+    "sys.path += [p for p in paths[1] if p not in sys.path];"
+    "from pytest_kernelbench.engine.seat_process import serve; serve(fd)"
+)
+_END_PATIENCE_S = 1.5
+_LOOK_EVERY_S = 0.01
+_TOLD_BYTES = 4000
+
+
+class Dismissed(Exception):  # noqa: N818 - what it is, not what went wrong
+    """The seat was closed while it judged: there will be no verdict."""
+
+
+@final
+class Seat:
+    """One device. Used by one thread at a time, but for ``close``."""
+
+    def __init__(self, settings: Settings, device: Device) -> None:
+        self.device = device
+        self._opening = orders.Order(pickle.dumps((settings, device)))
+        self._guard = threading.Lock()
+        self._process: _Process | None = None
+        self._closed = False
+
+    def open(self) -> None:
+        """Start the process, if there is none: it gets itself ready while others build."""
+        with self._guard:
+            if self._closed:
+                raise Dismissed
+            if self._process is None:
+                self._process = _Process(self._opening)
+
+    def judge(self, pair: Pair, extension: Extension, tell: Callable[[str], None]) -> Verdict:
+        """The verdict; once more, by a fresh process, if the machine failed.
+
+        ``tell`` gets a sentence while somebody else holds the device. Raises ``MachineError`` if it
+        failed twice, ``Dismissed`` if ``close`` was called meanwhile.
+        """
+        try:
+            return self._judge(pair, extension, tell)
+        except _AnotherTry:
+            self._end()
+        try:
+            return self._judge(pair, extension, tell)
+        except _AnotherTry as error:
+            self._end()
+            raise MachineError(str(error)) from None
+
+    def close(self) -> None:
+        """End the process with all that is below it, whatever it does."""
+        with self._guard:
+            self._closed = True
+        self._end()
+
+    def _judge(self, pair: Pair, extension: Extension, tell: Callable[[str], None]) -> Verdict:
+        self.open()
+        process = self._process
+        if process is None:
+            raise Dismissed
+        try:
+            process.channel.send(orders.Order(pickle.dumps((pair, extension))))
+            while isinstance(answer := process.channel.receive()[0], orders.Waiting):
+                tell(answer.text)
+        except (ChannelError, OSError) as error:
+            if self._closed:
+                raise Dismissed from None
+            raise _AnotherTry(process.epitaph(self.device, error)) from None
+        if isinstance(answer, orders.Judged):
+            return answer.verdict
+        raise (_AnotherTry if answer.again else MachineError)(answer.text)
+
+    def _end(self) -> None:
+        with self._guard:
+            process, self._process = self._process, None
+        if process is not None:
+            process.end()
+
+
+class _AnotherTry(Exception):  # noqa: N818 - what comes of it
+    """The machine failed, or the process died."""
+
+
+class _Process:
+    def __init__(self, opening: orders.Order) -> None:
+        ours, theirs = socket.socketpair()
+        # All that is made for a pair lies here: who is killed cannot tidy up.
+        self._folder = Path(tempfile.mkdtemp(prefix="kb-seat-"))
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - ``end`` closes it
+        try:
+            self._process = LastingProcess(
+                [sys.executable, "-I", "-c", _BOOT, json.dumps([import_paths(), theirs.fileno()])],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=self._log,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, "TMPDIR": str(self._folder)},
+                start_new_session=True,
+            )
+        except OSError as error:
+            message = f"no process that judges can be started: {error}"
+            raise MachineError(message) from error
+        finally:
+            theirs.close()
+        self.channel: Channel[orders.Answer] = Channel(ours, orders.Answer, orders.LIMIT_BYTES)
+        self.channel.send(opening)
+
+    def epitaph(self, device: Device, error: Exception) -> str:
+        """What is known of its death, in one line, and what it printed."""
+        status = self._process.ended(_END_PATIENCE_S)
+        how = f"closed its channel ({type(error).__name__})"
+        if status is not None:
+            how = f"ended with status {status}"
+            if status < 0:
+                how = f"died of {_signal_name(-status)}"
+        size = self._log.seek(0, os.SEEK_END)
+        self._log.seek(max(0, size - _TOLD_BYTES))
+        said = self._log.read().decode(errors="replace").strip()
+        return f"the process that judges on {device.name} {how}\n{said}".strip()
+
+    def end(self) -> None:
+        below = descendants(self._process.pid)
+        self._process.end()
+        deadline_s = time.monotonic() + _END_PATIENCE_S
+        # They die with it one after another; who is asked to directly is gone sooner.
+        while (left := [pid for pid in below if alive(pid)]) and time.monotonic() < deadline_s:
+            for pid in left:
+                send(pid, signal.SIGKILL)
+            time.sleep(_LOOK_EVERY_S)
+        self.channel.close()
+        self._log.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,103 @@
+"""The process that judges on one device: a referee and the device's lease, one pair at a time.
+
+A process and no thread of pytest's: what pytest prints, and what is judged on another device, would
+hold up the clock for as long as Python's own lock is held.
+"""
+
+from __future__ import annotations
+
+import pickle
+import signal
+import socket
+import time
+import traceback
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_kernelbench.engine import orders
+from pytest_kernelbench.errors import MachineError, SandboxError
+from pytest_kernelbench.judge.referee import Referee
+from pytest_kernelbench.sandbox import kernel
+from pytest_kernelbench.sandbox.channel import Channel, Closed
+from pytest_kernelbench.timing.lease import lease
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_kernelbench.build.extension import Extension
+    from pytest_kernelbench.catalog.pair import Pair
+    from pytest_kernelbench.judge.device import Device
+    from pytest_kernelbench.settings import Settings
+    from pytest_kernelbench.verdict import Verdict
+
+_LEASE_PATIENCE_S = 3600.0
+_TELL_AFTER_S = 1.0
+
+
+def serve(fd: int) -> None:
+    """Judge whatever the engine sends until it goes away."""
+    kernel.die_with_parent(signal.SIGKILL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is pytest's to handle
+    channel: Channel[orders.Order] = Channel(
+        socket.socket(fileno=fd), orders.Order, orders.LIMIT_BYTES
+    )
+    try:
+        opening, _ = channel.receive()
+        # Pickled by the process that started this one, over a socket that nobody else has.
+        settings, device = pickle.loads(opening.pickled)  # noqa: S301
+        _Seat(settings, device, channel).work()
+    except Closed:
+        return
+
+
+class _Seat:
+    def __init__(self, settings: Settings, device: Device, channel: Channel[orders.Order]) -> None:
+        self._settings = settings
+        self._device = device
+        self._channel = channel
+        self._referee = Referee(settings, device)
+
+    def work(self) -> None:
+        try:
+            self._referee.warm_up()
+            while True:
+                order, _ = self._channel.receive()
+                pair, extension = pickle.loads(order.pickled)  # noqa: S301 - as above
+                self._channel.send(self._answer(pair, extension))
+        finally:
+            self._referee.close()
+
+    def _answer(self, pair: Pair, extension: Extension) -> orders.Judged | orders.Failed:
+        try:
+            return orders.Judged(self._judge(pair, extension))
+        except (MachineError, SandboxError) as error:
+            return orders.Failed(str(error), again=True)
+        except Exception as error:  # noqa: BLE001 - a bug of ours is told to whoever asked
+            trace = "".join(traceback.format_exception(error))
+            text = f"the judge itself failed: {type(error).__name__}: {error}\n{trace}"
+            return orders.Failed(text, again=False)
+
+    def _judge(self, pair: Pair, extension: Extension) -> Verdict:
+        if self._settings.correctness_only and not self._device.is_gpu:
+            # Nothing is timed, and a CPU is shared anyway.
+            return self._referee.judge(pair, extension)
+        told: list[str] = []
+        start_s = time.monotonic()
+        with lease(
+            self._device.uuid,
+            _LEASE_PATIENCE_S,
+            on_wait=self._telling(told),
+            tell_after_s=_TELL_AFTER_S,
+        ):
+            waited_s = time.monotonic() - start_s
+            verdict = self._referee.judge(pair, extension)
+        if not told:
+            return verdict
+        return replace(verdict, notes=(*verdict.notes, f"waited {waited_s:.0f} s: {told[0]}"))
+
+    def _telling(self, told: list[str]) -> Callable[[str], None]:
+        def tell(text: str) -> None:
+            told.append(text)
+            self._channel.send(orders.Waiting(text))
+
+        return tell
