@@ -11,6 +11,7 @@ from pytest_kernelbench.catalog.answers import Code, extract
 ANSWERS = Path(__file__).parent / "data/answers"
 NEW = "class ModelNew: pass"
 NO_FENCE = "S = '''\n``` not a fence\n'''\n"
+FENCED = 'class ModelNew:\n    """As in\n\n    ``` a\n    x = 1\n    ```\n    """\n    y = 1\n'
 RUN = "def run(x): pass"
 BINDS = 'PYBIND11_MODULE(x, m) { m.def("forward", &f); }'
 
@@ -56,6 +57,15 @@ def test_the_answers_handed_over(name: str, lines: tuple[int, int]) -> None:
         (f"<think>a</think>{NEW}", f"{NEW}\n"),
         (f"so I draft\n```\n{NEW} # draft\n```\n</think>\n```\n{NEW}\n```", f"{NEW}\n"),
         (f"```python\n{NEW}\nTAG = '</think>'\n```", f"{NEW}\nTAG = '</think>'\n"),
+        (f"<think>that's it</think>\n```\n{NEW}\n```", f"{NEW}\n"),
+        (f"so it's done, that's all.</think>\n```\n{NEW}\n```", f"{NEW}\n"),
+        (f"<think>\na\n</think>\n```\n{NEW}\nTAG = '</think>'\n```", f"{NEW}\nTAG = '</think>'\n"),
+        (f"<think>a</think>\n```\n{NEW}\n```\n<think>\n```\n{NEW} # 2\n```", f"{NEW}\n"),
+        (f"```\n{NEW}\n```\n<think>\n```\n{NEW} # 2\n```\n</think>\nDone.", f"{NEW}\n"),
+        (f"[THINK]\n```\n{NEW} # draft\n```\n[/THINK]\n```\n{NEW}\n```", f"{NEW}\n"),
+        (f"```python\n{FENCED}```\nDone.", FENCED),
+        (f"```\n{NEW} # 1\n```\nNow:\n```python\n{FENCED}```\n```\nx\n```", FENCED),
+        (f"```python\n{FENCED.replace(' a', 'python')}```", FENCED.replace(" a", "python")),
         (f"```python\n{RUN}\n```", f"{RUN}\n"),
         (f"```cpp\n{BINDS}\n```", f"{BINDS}\n"),
         (f"```cpp\n{BINDS}\n```\n```python\n{NEW}\n```", f"{NEW}\n"),
@@ -84,6 +94,18 @@ def test_found(answer: str, text: str) -> None:
         ),
         (f"<think>\n```python\n{NEW}\n```", "ends within its reasoning"),
         (f"<think>\n```python\n{NEW}\n```\n</think>\nI give up.", "no fenced block"),
+        *(
+            (f"{opened}\n```python\n{NEW}\n```\n{closed}\nI give up.", "no fenced block")
+            for opened, closed in (
+                ('<think time="3">', "</think>"),
+                ("<thought>", "</thought>"),
+                ("<seed:think>", "</seed:think>"),
+                ("[THINK]", "[/THINK]"),
+                ("◁think▷", "◁/think▷"),
+                ("<|begin_of_thought|>", "<|end_of_thought|>"),
+                ("<|channel|>analysis<|message|>", "<|channel|>final<|message|>"),
+            )
+        ),
     ],
 )
 def test_not_found(answer: str, why: str) -> None:

@@ -3,7 +3,8 @@
 The rule: reasoning before the answer is no code; of the fenced blocks, the last that parses as
 Python and defines ``ModelNew`` is the solution, whatever its tag, else the last with another entry
 point, else the last of C++ that binds ``forward``. A fence left open ends where the next one opens
-or the text ends. Without any fence the whole text counts, if it parses and has an entry point.
+or the text ends; a fence within a string of the code does not end its block. Without any fence the
+whole text counts, if it parses and has an entry point.
 """
 
 from __future__ import annotations
@@ -19,9 +20,14 @@ if TYPE_CHECKING:
 
 _MARGIN = r"[ \t]*(?:(?:>[ \t]?)+|[-*+][ \t]+|[0-9]+[.)][ \t]+)?[ \t]*"
 _FENCE = re.compile(rf"^({_MARGIN})(`{{3,}}|~{{3,}})[ \t]*([^`]*)$")
-_TAG = "think|thinking|reasoning|scratchpad"
-_BEGINS_REASONING = re.compile(rf"\s*<(?:{_TAG})>", re.IGNORECASE)
-_ENDS_REASONING = re.compile(rf"[^#\"']*</(?:{_TAG})>", re.IGNORECASE)
+_TAG = r"(?:\w+:)?(?:think|thinking|thoughts?|reasoning|scratchpad|analysis)"
+_OPENS = rf"<{_TAG}(?:\s[^<>]*)?>|\[think\]|◁think▷|<\|begin_of_thought\|>|<\|channel\|>analysis\b"
+_CLOSES = rf"</{_TAG}>|\[/think\]|◁/think▷|<\|end_of_thought\|>|<\|channel\|>final<\|message\|>"
+_BEGINS_REASONING = re.compile(rf"\s*(?:{_OPENS})", re.IGNORECASE)
+_ENDS_REASONING = re.compile(rf"(?:{_CLOSES})", re.IGNORECASE)
+_ENDS_UNOPENED = re.compile(rf"(?:[^#\"']|\b'\b)*(?:{_CLOSES})", re.IGNORECASE)
+"""Where nothing was opened, a tag within a string or a comment of the code closes nothing."""
+_MOST_FENCES = 32
 _QUOTE = re.compile(r"^[ \t]*(?:>[ \t]?)+")
 
 
@@ -55,12 +61,12 @@ def extract(answer: str) -> Code | str:
     """The code of an answer, or one sentence on why there is none."""
     text = answer.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     lines = text.rstrip("\n").split("\n")
-    start = _end_of_reasoning(lines)
-    if start is None:
-        return "the answer ends within its reasoning: there is no code after it"
-    blocks = _fenced(lines, start, len(lines))
+    start, open_ended = _drop_reasoning(lines)
+    blocks = [_grown(block, lines) for block in _fenced(lines, start, len(lines))]
     if not blocks:
         whole = _block(lines, start, len(lines))
+        if open_ended and not whole.text.strip():
+            return "the answer ends within its reasoning: there is no code after it"
         return _chosen([whole]) or _why_no_text(whole)
     # An answer may be fenced as a whole, with longer marks than the code within it.
     inner = [
@@ -88,22 +94,44 @@ def _parsed_entry(block: _Block) -> Entry | None:
     return None if top_level_names(block.text) is None else python_entry(block.text)
 
 
-def _end_of_reasoning(lines: list[str]) -> int | None:
-    """The first line that is answer; None where the reasoning never ends.
+def _drop_reasoning(lines: list[str]) -> tuple[int, bool]:
+    """Empty the lines of reasoning, and give the first line of answer and whether there is no end.
 
-    What stands behind the closing tag in its line is answer, and is all that is left of the line.
+    What stands behind a closing tag in its line is answer, and is all that is left of the line.
     """
-    ends = [number for number, line in enumerate(lines) if _ENDS_REASONING.match(line)]
-    if ends:
-        last = ends[-1]
-        lines[last] = _ENDS_REASONING.sub("", lines[last])
-        return last
-    begins = any(_BEGINS_REASONING.match(line) for line in _first_filled(lines))
-    return None if begins else 0
+    start, opened = 0, -1
+    unopened = [n for n, line in enumerate(lines) if _ENDS_UNOPENED.match(line)]
+    first = next((n for n, line in enumerate(lines) if _BEGINS_REASONING.match(line)), len(lines))
+    if before := [number for number in unopened if number < first]:
+        start = _emptied(lines, 0, before[-1])  # it began within the question
+    for number in range(start, len(lines)):
+        if opened < 0 and _BEGINS_REASONING.match(lines[number]):
+            opened = number
+        if opened >= 0 and _ENDS_REASONING.search(lines[number]):
+            end = _emptied(lines, opened, number)
+            start, opened = (end if not any(lines[:opened]) else start), -1
+    if opened >= 0:
+        lines[opened:] = [""] * (len(lines) - opened)
+    return start, opened >= 0
 
 
-def _first_filled(lines: list[str]) -> list[str]:
-    return [line for line in lines if line.strip()][:1]
+def _emptied(lines: list[str], first: int, last: int) -> int:
+    """Empty lines of reasoning, but for what stands behind the tag that ends it; give the last."""
+    lines[first:last] = [""] * (last - first)
+    lines[last] = lines[last][[*_ENDS_REASONING.finditer(lines[last])][-1].end() :]
+    return last
+
+
+def _grown(block: _Block, lines: list[str]) -> _Block:
+    """A block that a fence within one of its strings cut short, as far as it really goes."""
+    if "ModelNew" not in block.text or top_level_names(block.text) is not None:
+        return block
+    later = [n for n in range(block.last_line, len(lines)) if _FENCE.match(lines[n])]
+    for end in later[:_MOST_FENCES]:
+        longer = _block(lines, block.first_line - 1, end)
+        if top_level_names(longer.text) is not None:
+            return longer
+    return block
 
 
 def _fenced(lines: list[str], start: int, end: int) -> list[_Block]:
