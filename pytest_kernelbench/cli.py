@@ -118,6 +118,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KernelbenchError as error:
         print(f"kb {chosen.name}: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print(f"kb {chosen.name}: stopped; what it has written stays", file=sys.stderr)
+        return 130
 
 
 if __name__ == "__main__":

@@ -66,6 +66,7 @@ def add_refine_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--size", choices=("auto", "smoke", "full"), default="auto")
     parser.add_argument("--seeds", type=_read(whole(1)), default=Settings.seeds)
     parser.add_argument("--budget", type=_read(real(0)), default=Settings.budget_s, metavar="S")
+    parser.add_argument("--correctness-only", action="store_true", help="time nothing")
     parser.add_argument("--cache", type=Path, default=Settings.cache_dir)
     _add_chosen_problems(parser)
     _add_help_options(parser)

@@ -89,6 +89,7 @@ def refine_command(args: argparse.Namespace) -> int:
         dtype=args.precision,
         seeds=args.seeds,
         budget_s=args.budget,
+        correctness_only=args.correctness_only,
     )
     if args.replay is not None:
         return _replay(args, settings)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +83,28 @@ def test_sample_that_stays_incomplete(capsys: pytest.CaptureFixture[str]) -> Non
     assert "1 written, 1 failed" in out
     assert "level1/002_gelu, sample 0: " in err
     assert "too long" in err
+
+
+def test_a_session_that_is_interrupted_goes_on_later(capsys: pytest.CaptureFixture[str]) -> None:
+    def script(_: dict[str, Any], number: int) -> Step:
+        return coded("right", delay_s=0 if number == 0 else 20)
+
+    command = ["sample", "--model", "m", "--to", "solutions/m", "--concurrency", "1"]
+    with serve(script) as server:
+        code = "import sys; from pytest_kernelbench.cli import main; sys.exit(main(sys.argv[1:]))"
+        given = [sys.executable, "-c", code, *command, "--base-url", server.url]
+        with subprocess.Popen(given, stderr=subprocess.PIPE, text=True) as session:
+            deadline_s = time.monotonic() + 60
+            while len(server.requests) < 2 and time.monotonic() < deadline_s:
+                time.sleep(0.05)
+            session.send_signal(signal.SIGINT)
+            _, said = session.communicate(timeout=60)
+    assert session.returncode == 130
+    assert said.splitlines()[-1] == "kb sample: stopped; what it has written stays"
+    with serve([coded("right")]) as server:
+        assert main([*command, "--base-url", server.url]) == 0
+        assert len(server.requests) == 1
+    assert "2 wanted: 1 there before, 1 written" in capsys.readouterr().out
 
 
 def mends(request: dict[str, Any], _: int) -> Step:
