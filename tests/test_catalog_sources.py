@@ -289,6 +289,14 @@ def test_packed_refusals(changes: dict[str, Any], why: str) -> None:
     assert why in claim_packed(pack(**changes), Claim("x")).refusal
 
 
+def test_the_binding_of_a_packed_solution_that_does_not_name_it() -> None:
+    spec = {"language": "cuda", "entry_point": "k/op.cu::go"}
+    exported = [{"path": "k/op.cu", "content": "TVM_FFI_DLL_EXPORT_TYPED_FUNC(go, go_);"}]
+    refusal = claim_packed(pack(spec=spec, sources=exported), Claim("x")).refusal
+    assert refusal.startswith("binding 'tvm-ffi' is not supported, only 'torch' is: bind go with")
+    assert claim_packed(pack(spec=spec), Claim("x")).refusal == ""
+
+
 def test_other_json_is_not_packed() -> None:
     for value in ({}, [], {"sources": []}, {"sources": {}, "spec": {}}, {"spec": {}}, "sources"):
         assert not is_packed(value)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _LIMIT_FILES = 200
 _COMPILED = ("cuda", "cpp", "c++")
+_TVM_FFI = "TVM_FFI_DLL_EXPORT"
 
 
 class PackedError(ValueError):
@@ -70,9 +71,16 @@ def _flashinfer(value: Mapping[str, Any], base: Claim) -> Claim:
 def _compiled(
     claim: Claim, spec: Mapping[str, Any], source: str, name: str, *, destination: bool
 ) -> Claim:
-    binding = spec.get("binding") or "torch"
+    assert claim.material is not None
+    text = "\n".join(text for _, text in claim.material.files)
+    # Left out it means tvm-ffi to some versions of the format and torch to others.
+    binding = spec.get("binding") or ("tvm-ffi" if _TVM_FFI in text else "torch")
     if binding != "torch":
-        return replace(claim, refusal=f"binding {binding!r} is not supported: only 'torch' is")
+        why = (
+            f"binding {binding!r} is not supported, only 'torch' is: bind {name} with "
+            "PYBIND11_MODULE, or call it from a Python source that does"
+        )
+        return replace(claim, refusal=why)
     adapter = "destination" if destination else "pybind"
     return replace(claim, entry=f"{source}::{name}", adapter=f"extension:{adapter}")
 
