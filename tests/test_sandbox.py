@@ -45,8 +45,11 @@ def server() -> Iterator[ForkServer]:
 def spawn(server: ForkServer, tmp_path: Path) -> Iterator[Spawn]:
     born: list[Child] = []
 
-    def make(entry: str = "kb_inmate:main", *, untrusted: bool = True) -> Child:
-        plan = Plan(entry, str(tmp_path / f"scratch{len(born)}"), untrusted=untrusted)
+    def make(
+        entry: str = "kb_inmate:main", *, untrusted: bool = True, tree_bytes: int | None = None
+    ) -> Child:
+        scratch = str(tmp_path / f"scratch{len(born)}")
+        plan = Plan(entry, scratch, untrusted=untrusted, tree_bytes=tree_bytes)
         child = server.spawn(plan, Said)
         born.append(child)
         return child
@@ -303,6 +306,81 @@ def test_processes_that_wake_each_other_are_found_out(inmate: Child) -> None:
     except Restless:
         noticed = True
     assert noticed or stood_still
+
+
+HOGS = {
+    "its own": "hoard = bytearray(b'x') * (300 << 20); import time; time.sleep(20)",
+    "of a child": """
+        import os, time
+        if os.fork() == 0:
+            hoard = [bytearray(b'x') * (100 << 20) for _ in range(3)]
+        time.sleep(20)
+    """,
+    "of all together": """
+        import os, time
+        for _ in range(3):
+            if os.fork() == 0:
+                break
+        hoard = bytearray(b'x') * (100 << 20)
+        time.sleep(20)
+    """,
+    "shared": """
+        import mmap, time
+        hoard = mmap.mmap(-1, 300 << 20)
+        for at in range(0, 300 << 20, 4096):
+            hoard[at] = 1
+        time.sleep(20)
+    """,
+    "in a file of memory": """
+        import os, time
+        fd = os.memfd_create("hoard")
+        for _ in range(300):
+            os.write(fd, b'x' * (1 << 20))
+        time.sleep(20)
+    """,
+    "hidden": """
+        import ctypes, time
+        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
+        hoard = bytearray(b'x') * (300 << 20)
+        time.sleep(20)
+    """,
+}
+
+
+@pytest.mark.parametrize("whose", HOGS)
+def test_memory_is_bounded_for_all_processes_together(spawn: Spawn, whose: str) -> None:
+    limit = 200 << 20
+    child = spawn(tree_bytes=limit)
+    assert "memory of all its processes" in child.walls
+    child.channel.send(Do(textwrap.dedent(HOGS[whose])))
+    with pytest.raises(Closed):
+        child.channel.receive(15)
+    assert child.ended(5) == 9
+    assert child.held_bytes > limit
+
+
+def test_what_forked_processes_share_counts_once(spawn: Spawn) -> None:
+    child = spawn(tree_bytes=300 << 20)
+    code = """
+        import os, time
+        hoard = bytearray(b'x') * (100 << 20)
+        for _ in range(5):
+            if os.fork() == 0:
+                time.sleep(60)
+        time.sleep(1)
+    """
+    assert tell(child, code) == "done"
+    assert child.held_bytes == 0
+
+
+def test_who_kills_itself_was_not_out_of_memory(spawn: Spawn) -> None:
+    child = spawn(tree_bytes=1 << 30)
+    child.channel.send(Do("import os; os.kill(os.getpid(), 9)"))
+    with pytest.raises(Closed):
+        child.channel.receive(15)
+    assert child.ended(5) == 9
+    assert child.held_bytes == 0
+    assert not child.starved()
 
 
 def test_a_trusted_child_is_not_walled_in(spawn: Spawn) -> None:

@@ -33,6 +33,9 @@ ORACLE = "pytest_kernelbench.judge.oracle:main"
 _ORACLE_TIMEOUT_S = 600.0
 _LEAST_MEMORY_BYTES = 4 << 30
 """What importing torch reserves is counted too."""
+_HOST_BYTES = 16 << 30
+"""Libraries, a CUDA context, compilers and their workers."""
+_HOST_TIMES = 16
 EAGER = "eager"
 CONTENDER_SLOT = 1
 _FIRST_BASELINE_SLOT = 2
@@ -170,6 +173,7 @@ class Bench:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(sibling, target)
         kept = kept_code(self.settings.cache_dir) if trusted else {}
+        host_bytes = self._host_bytes()
         plan = Plan(
             entry=ENTRY,
             scratch=str(scratch),
@@ -179,6 +183,7 @@ class Bench:
             gpu=self.gpu,
             environment=self.environment | kept,
             memory_bytes=None if self.gpu else _memory_bound(),
+            tree_bytes=host_bytes,
         )
         child = self.server.spawn(plan, wire.FromRunner, limit_bytes=MESSAGE_LIMIT_BYTES)
         runner = Runner(child, self.settings.timeout_s, trusted=trusted)
@@ -194,7 +199,6 @@ class Bench:
             extension=extension,
             tf32=self.settings.tf32,
             threads=self.threads,
-            trusted=trusted,
             prepare=prepare,
         )
         try:
@@ -228,6 +232,15 @@ class Bench:
         """One more process like the baseline's; the caller's to close."""
         prepare = dict(self.settings.baseline_prepare).get(name, "")
         return self.start_runner(self.problem.path, "Model", trusted=True, prepare=prepare)
+
+    def _host_bytes(self) -> int:
+        """Host memory for a runner and all that it starts: many times what the problem itself has.
+
+        No more than half of what is free, so that the judge outlives it.
+        """
+        outputs = sum(span.size_bytes for span in self.prepared.outputs)
+        needed = self.prepared.inputs_bytes + self.prepared.state_bytes + outputs
+        return min(_memory_bound(), _HOST_BYTES + _HOST_TIMES * needed)
 
     def rest(self, but: str = "") -> None:
         """Have the baselines, ``but`` for one, and the oracle leave their memory to others.

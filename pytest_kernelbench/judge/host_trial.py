@@ -1,7 +1,7 @@
 """A pair on the CPU.
 
-Inputs come in sealed memory after the clock has started. It stops when nothing of the contender runs
-any more; the output is what its memory holds then.
+Inputs come in sealed memory after the clock has started. It stops when nothing of the contender
+runs any more; the output is what its memory holds then.
 """
 
 from __future__ import annotations

@@ -33,10 +33,14 @@ _COMPILE_PATIENCE_S = 600.0
 class Runner:
     """A process that holds one model: the contender (untrusted) or the baseline (trusted)."""
 
-    def __init__(self, child: Child, timeout_s: float, *, trusted: bool) -> None:
+    def __init__(
+        self, child: Child, timeout_s: float, *, trusted: bool, host_bytes: int = 0
+    ) -> None:
         self.child = child
         self.timeout_s = timeout_s
         self.trusted = trusted
+        self.host_bytes = host_bytes
+        """What its processes may hold between them."""
         self.notes: tuple[str, ...] = ()
 
     @contextlib.contextmanager
@@ -103,8 +107,12 @@ class Runner:
         if status is None:
             self._reject(Status.CRASHED, f"closed the judge's channel {doing}".rstrip(), tail)
         number = status & 0x7F
-        if number == signal.SIGKILL:
-            reason = f"was killed by the kernel {doing}".rstrip() + " (out of memory, or a limit)"
+        if held := self.child.held_bytes:
+            reason = f"held {held / (1 << 30):.1f} GiB of host memory {doing}".rstrip()
+            limit = f"; at most {self.host_bytes / (1 << 30):.1f} GiB are for it"
+            self._reject(Status.OUT_OF_MEMORY, reason + limit, tail)
+        if number == signal.SIGKILL and self.child.starved():
+            reason = f"was killed {doing}".rstrip() + ": the kernel had no host memory left"
             self._reject(Status.OUT_OF_MEMORY, reason, tail)
         if number:
             with contextlib.suppress(ValueError):

@@ -67,8 +67,6 @@ class Construct(Message, frozen=True):
     """Folder with the built extension modules, or empty."""
     tf32: bool
     threads: int
-    trusted: bool
-    """Whether ``source`` is the problem's own file: then failures speak of the problem."""
     prepare: str = ""
     """``module:function`` that wraps the model for calling (baselines: ``torch:compile``)."""
 

@@ -22,7 +22,15 @@ from pytest_kernelbench.sandbox import kernel
 from pytest_kernelbench.sandbox.channel import Channel
 from pytest_kernelbench.sandbox.lasting import LastingProcess
 from pytest_kernelbench.sandbox.plan import Born, FromServer, Plan
-from pytest_kernelbench.sandbox.tree import alive, cpu_ns, descendants, frozen, send, stop
+from pytest_kernelbench.sandbox.tree import (
+    alive,
+    cpu_ns,
+    descendants,
+    frozen,
+    kills_for_memory,
+    send,
+    stop,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -38,7 +46,7 @@ _KILL_PATIENCE_S = 10.0
 _KILL_PAUSE_S = 0.005
 _READ_PATIENCE_S = 30.0
 _END_PATIENCE_S = 1.0
-_STATUS = struct.Struct("<i")
+_ENDING = struct.Struct("<iq")
 _STOPPING_NS = 100_000
 """What it takes to stop."""
 _QUIET_LOOKS = 2
@@ -174,6 +182,9 @@ class Child:
         self._status_fd = status_fd
         self._log = log
         self._status: int | None = None
+        self.held_bytes = 0
+        """Host memory of all its processes, if it was ended for that; known once it has ended."""
+        self._kills_before = kills_for_memory()
 
     def log_tail(self, size_bytes: int = 4000) -> str:
         """The end of what it printed."""
@@ -189,14 +200,18 @@ class Child:
             os.set_blocking(self._status_fd, False)
             while True:
                 with contextlib.suppress(BlockingIOError):
-                    data = os.read(self._status_fd, _STATUS.size)
-                    if len(data) == _STATUS.size:
-                        (self._status,) = _STATUS.unpack(data)
+                    data = os.read(self._status_fd, _ENDING.size)
+                    if len(data) == _ENDING.size:
+                        self._status, self.held_bytes = _ENDING.unpack(data)
                     break
                 if time.monotonic() >= deadline:
                     break
                 time.sleep(0.001)
         return self._status
+
+    def starved(self) -> bool:
+        """Whether the kernel has killed somebody for lack of memory since it was born."""
+        return kills_for_memory() > self._kills_before
 
     def processes(self) -> list[int]:
         """The pids of everything alive below (and with) its init."""

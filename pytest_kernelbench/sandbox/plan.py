@@ -28,6 +28,8 @@ class Plan(msgspec.Struct, frozen=True):
     environment: dict[str, str] = {}
     memory_bytes: int | None = None
     """Limit of private memory (data segment), where it makes sense: not with CUDA."""
+    tree_bytes: int | None = None
+    """Limit of host memory for the child and all that it starts, watched from outside."""
     file_bytes: int = 4 << 30
     processes: int = 4096
 

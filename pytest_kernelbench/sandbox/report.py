@@ -11,6 +11,8 @@ from pytest_kernelbench.sandbox.plan import Ended, Plan
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_ANY_BYTES = 1 << 40
+
 
 def walls_line(up: Sequence[str], missing: Sequence[str]) -> str:
     """``walls: own session; files (Landlock)``, and what is missing.
@@ -29,7 +31,7 @@ def walls_here() -> tuple[tuple[str, ...], tuple[str, ...]]:
     Raises ``SandboxError``.
     """
     with tempfile.TemporaryDirectory(prefix="kb-walls-") as scratch, ForkServer() as server:
-        child = server.spawn(Plan(f"{__name__}:nothing", scratch), Ended)
+        child = server.spawn(Plan(f"{__name__}:nothing", scratch, tree_bytes=_ANY_BYTES), Ended)
         try:
             return child.walls, child.missing_walls
         finally:

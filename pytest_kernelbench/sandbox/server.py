@@ -22,10 +22,16 @@ from typing import NoReturn
 import msgspec
 
 from pytest_kernelbench.sandbox import kernel, walls
+from pytest_kernelbench.sandbox.appetite import held_bytes
 from pytest_kernelbench.sandbox.channel import Channel, Closed, close_all
 from pytest_kernelbench.sandbox.plan import Born, Plan, Stillborn
+from pytest_kernelbench.sandbox.tree import descendants
 
-_STATUS = struct.Struct("<i")
+_ENDING = struct.Struct("<iq")
+"""Wait status, and the bytes of host memory it held if it was ended for that."""
+_LOOK_EVERY_S = 0.1
+_LOOK_SHARE = 20
+"""Looking at many processes takes a while: no more than one part in so many of the time."""
 
 
 def serve(control_fd: int, preload: list[str]) -> None:
@@ -125,19 +131,43 @@ def _init(  # noqa: PLR0913, PLR0917 - a descriptor each
     """Be pid 1: start the child, reap whatever is orphaned, end all of it when the child ends."""
     kernel.die_with_parent(signal.SIGKILL)
     kernel.adopt_orphans()
+    # Before there is a child: its end is waited for by this signal, with a deadline.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+    if plan.tree_bytes is not None:
+        raised.up.append("memory of all its processes")
     child = os.fork()
     if child == 0:
         os.close(status_fd)
         _child(plan, raised, sock_fd, log_fd, report_fd)
     kernel.hide_memory()
     walls.close_descriptors({status_fd})
-    while True:
-        pid, status = os.waitpid(-1, 0)
-        if pid == child:
-            break
+    status, held_bytes = _watch(child, plan.tree_bytes)
     _end_descendants()
-    os.write(status_fd, _STATUS.pack(status))
+    os.write(status_fd, _ENDING.pack(status, held_bytes))
     os._exit(0)
+
+
+def _watch(child: int, limit_bytes: int | None) -> tuple[int, int]:
+    """Reap until ``child`` ends; end it if all processes hold more than ``limit_bytes``.
+
+    Gives its wait status, and what they held if that was why.
+    """
+    held, pause_s = 0, _LOOK_EVERY_S
+    while True:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if pid == child:
+            return status, held
+        if pid:
+            continue
+        if limit_bytes is None or held:
+            signal.sigwait({signal.SIGCHLD})
+        elif signal.sigtimedwait({signal.SIGCHLD}, pause_s) is None:
+            start = time.monotonic()
+            found = held_bytes(descendants(os.getpid()), limit_bytes)
+            pause_s = max(_LOOK_EVERY_S, _LOOK_SHARE * (time.monotonic() - start))
+            if found > limit_bytes:
+                held = found
+                os.kill(child, signal.SIGKILL)
 
 
 def _end_descendants(patience_s: float = 5.0) -> None:
@@ -165,6 +195,7 @@ def _child(plan: Plan, raised: walls.Walls, sock_fd: int, log_fd: int, report_fd
     code = 1
     try:
         kernel.die_with_parent(signal.SIGKILL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
         null = os.open("/dev/null", os.O_RDONLY)
         os.dup2(null, 0)
         os.dup2(log_fd, 1)

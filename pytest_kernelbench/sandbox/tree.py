@@ -49,6 +49,16 @@ def send(pid: int, number: int) -> None:
         os.kill(pid, number)
 
 
+def kills_for_memory() -> int:
+    """How often this machine's kernel has killed for lack of memory; 0 where it does not tell."""
+    try:
+        text = Path("/proc/vmstat").read_text(encoding="ascii")
+    except OSError:
+        return 0
+    counts = [line.split()[1] for line in text.splitlines() if line.startswith("oom_kill ")]
+    return int(counts[0]) if counts else 0
+
+
 def stop(pid: int) -> None:
     """Tell a process to stop, by each of its threads.
 
