@@ -79,7 +79,7 @@ class Store:
 
     def key(self, base: str, solution: Path) -> str:
         """The entry's name: ``base`` with the contents of the files that an earlier build read."""
-        names = self._input_names(base)
+        names = self.input_names(base)
         if not names:
             return base
         shown = [(name, replay.file_hash(solution.parent / name)) for name in names]
@@ -113,7 +113,7 @@ class Store:
         The lock of ``base`` is held.
         """
         with disk_errors(self.root):
-            known = {*self._input_names(base), *inputs[:_MOST_INPUTS]}
+            known = {*self.input_names(base), *inputs[:_MOST_INPUTS]}
             if known:
                 listed = self._inputs / f"{base}.json"
                 fresh = listed.with_suffix(f".{os.getpid()}")
@@ -160,7 +160,8 @@ class Store:
                 count += 1
         return count
 
-    def _input_names(self, base: str) -> list[str]:
+    def input_names(self, base: str) -> list[str]:
+        """Files beside the solution that builds of ``base`` have read, relative to its folder."""
         try:
             names = json.loads((self._inputs / f"{base}.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):

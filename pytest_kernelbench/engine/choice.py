@@ -1,0 +1,40 @@
+"""Engines by their names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_kernelbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_kernelbench.engine.protocol import Engine
+    from pytest_kernelbench.settings import Settings
+
+ENGINES = ("local", "ray")
+NO_RAY = "--kb-engine ray: Ray is not installed here; pip install 'pytest-kernelbench[ray]'"
+
+
+def make_engine(settings: Settings, tell: Callable[[str], None] | None = None) -> Engine | None:
+    """The engine that ``settings.engine`` names, if it is one of ours.
+
+    ``tell`` gets a sentence while a device of this machine is held by somebody else. Raises
+    ``UsageError`` where what was asked for is not there.
+    """
+    engine: Engine
+    if settings.engine == "local":
+        from pytest_kernelbench.engine.local import LocalEngine
+
+        engine = LocalEngine(settings, tell=tell)
+        return engine
+    if settings.engine == "ray":
+        try:
+            from pytest_kernelbench.engine.ray_engine import RayEngine
+        except ModuleNotFoundError as error:
+            if error.name is not None and error.name.partition(".")[0] == "ray":
+                raise UsageError(NO_RAY) from None
+            raise
+        engine = RayEngine(settings)
+        return engine
+    return None

@@ -1,0 +1,184 @@
+"""What a process of a node does: builds, and judges on the one device it was given."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+import threading
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_kernelbench.build import parcel as parcels
+from pytest_kernelbench.build.builder import Builder
+from pytest_kernelbench.catalog.pair import Pair
+from pytest_kernelbench.endings import ended_by
+from pytest_kernelbench.engine.cluster.baggage import lay_out
+from pytest_kernelbench.engine.cluster.messages import Built, Judged
+from pytest_kernelbench.engine.devices import find_device
+from pytest_kernelbench.engine.seat import Seat
+from pytest_kernelbench.errors import MachineError, MissingNeedError
+
+if TYPE_CHECKING:
+    from pytest_kernelbench.engine.cluster.messages import Order
+    from pytest_kernelbench.judge.device import Device
+    from pytest_kernelbench.settings import Settings
+    from pytest_kernelbench.verdict import Verdict
+
+_IDLE_S = 10.0
+"""After this the processes that judge go, and their memory on the device with them."""
+_LOG_BYTES = 256 << 10
+
+
+class Site:
+    """Kept between the tasks of a process, as importing torch costs seconds. ``close`` it."""
+
+    def __init__(self, settings: Settings, capability: str | None, cache: str) -> None:
+        folder = Path(cache) if cache else own_folder()
+        self.settings = replace(settings, cache_dir=folder)
+        self._capability = capability
+        self._lock = threading.Lock()
+        self._idle: threading.Timer | None = None
+        self._seat: Seat | None = None
+
+    @cached_property
+    def _builder(self) -> Builder:
+        return Builder(self.settings, self._capability)
+
+    @cached_property
+    def _device(self) -> Device:
+        return find_device(self.settings.device)
+
+    def build(self, order: Order) -> tuple[Built, bytes]:
+        """Compile, as far as this node can; the second part is the extension, if it can travel.
+
+        What is missing here may be there where the pair is judged: that ends no pair.
+        """
+        pair = self._here(order)
+        try:
+            extension = self._builder.build(pair.solution.path, pair.solution.entry)
+        except MissingNeedError as error:
+            if self.settings.build_only:
+                return Built(self._there(ended_by(error, pair), pair, order), _log(error.log)), b""
+            return Built(), b""
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is a verdict
+            verdict = self._there(ended_by(error, pair), pair, order)
+            return Built(verdict, _log(verdict.log)), b""
+        built = Built(None, _log(extension.log), extension.seconds, extension.cached)
+        if self.settings.build_only:
+            return built, b""
+        return built, parcels.pack(self._builder, pair.solution.path, pair.solution.entry)
+
+    def judge(self, order: Order, built: Built, parcel: bytes, node: str) -> Judged:
+        """Judge the pair, with what was built elsewhere if it fits, else built here."""
+        pair = self._here(order)
+        solution = pair.solution
+        with self._lock:
+            self._stay()
+            try:
+                came = parcels.unpack(self._builder, solution.path, solution.entry, parcel)
+                extension = self._builder.build(solution.path, solution.entry)
+                seat = self._seat = self._seat or Seat(self.settings, self._device)
+                verdict = seat.judge(pair, extension, _unheard)
+                if came:
+                    verdict = replace(verdict, build_s=built.seconds, build_cached=built.cached)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is a verdict
+                verdict = ended_by(error, pair)
+            self._rest_soon()
+        return Judged(self._there(verdict, pair, order), _log(verdict.log), node)
+
+    def close(self) -> None:
+        """End every process."""
+        with self._lock:
+            self._stay()
+            self._rest()
+            if "_builder" in self.__dict__:
+                self._builder.close()
+
+    def _stay(self) -> None:
+        if self._idle is not None:
+            self._idle.cancel()
+            self._idle = None
+
+    def _rest_soon(self) -> None:
+        """Ray gives the device to whoever is next, and that may be somebody else's task."""
+
+        def rest() -> None:
+            with self._lock:
+                if self._idle is timer:
+                    self._rest()
+
+        timer = self._idle = threading.Timer(_IDLE_S, rest)
+        timer.daemon = True
+        timer.start()
+
+    def _rest(self) -> None:
+        if self._seat is not None:
+            self._seat.close()
+            self._seat = None
+
+    def _here(self, order: Order) -> Pair:
+        """The pair as this node has it."""
+        sources = self.settings.cache_dir / "sources"
+        return Pair(
+            replace(order.problem, path=lay_out((order.problem_file,), sources)),
+            replace(order.solution, path=lay_out(order.files, sources)),
+        )
+
+    @staticmethod
+    def _there(verdict: Verdict, here: Pair, order: Order) -> Verdict:
+        """The verdict in the session's words: its paths in place of this node's."""
+        swaps = (
+            (str(here.solution.path), str(order.solution.path)),
+            (str(here.problem.path), str(order.problem.path)),
+        )
+
+        def told(text: str) -> str:
+            for ours, theirs in swaps:
+                text = text.replace(ours, theirs)
+            return text
+
+        return replace(
+            verdict,
+            solution=str(order.solution.path),
+            reasons=tuple(map(told, verdict.reasons)),
+            notes=tuple(map(told, verdict.notes)),
+            detail=told(verdict.detail),
+        )
+
+
+def own_folder() -> Path:
+    """A folder of this user's on this machine: no shared file system, no other user's folder.
+
+    Raises ``MachineError`` where somebody else has made it.
+    """
+    folder = Path(tempfile.gettempdir()) / f"pytest-kernelbench-{os.getuid()}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError as error:
+        message = f"{folder} cannot be made on this node: {error.strerror}; set TMPDIR for Ray"
+        raise MachineError(message) from error
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
+        message = f"{folder} is not this user's alone, so nothing is built in it; remove it"
+        raise MachineError(message)
+    return folder
+
+
+def _log(path: Path | str) -> bytes:
+    """The end of a log, which is where errors stand."""
+    if not path:
+        return b""
+    try:
+        with Path(path).open("rb") as file:
+            size_bytes = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size_bytes - _LOG_BYTES))
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _unheard(_: str) -> None:
+    """Who holds the device meanwhile is said by the verdict's notes."""
