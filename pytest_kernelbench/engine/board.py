@@ -92,10 +92,12 @@ class Board:
             task.extension = extension
             self._changed.notify_all()
 
-    def drop(self, task: Task) -> None:
-        """It will not be judged."""
+    def fail(self, task: Task, error: BaseException) -> None:
+        """It cannot be built, and whoever waits for its verdict is told."""
         with self._changed:
             self._tasks.pop(task.number, None)
+            if not task.verdict.done() and task.verdict.set_running_or_notify_cancel():
+                task.verdict.set_exception(error)
 
     def take(self, last: Problem | None, elsewhere: Collection[Problem]) -> Task | None:
         """Wait for a pair to judge; None once the board is closed.

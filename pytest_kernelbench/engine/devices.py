@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -50,7 +51,9 @@ def lost(device: Device) -> bool:
     if not device.is_gpu:
         return False
     _all_gpus.cache_clear()
-    return device.uuid not in {gpu.uuid for gpu in _all_gpus()}
+    _part.cache_clear()
+    known = {gpu.uuid for gpu in _all_gpus()}
+    return device.uuid not in known and _part(device.uuid) is None
 
 
 def cpu() -> Device:
@@ -72,6 +75,26 @@ def _all_gpus() -> tuple[Device, ...]:
         nvml.nvmlShutdown()
 
 
+@lru_cache
+def _part(uuid: str) -> Device | None:
+    """A part of a GPU (MIG) by its UUID; None if there is no such part."""
+    try:
+        nvml: Any = import_module("pynvml")
+        nvml.nvmlInit()
+    except Exception:  # noqa: BLE001 - as above
+        return None
+    try:
+        handle = nvml.nvmlDeviceGetHandleByUUID(uuid)
+        whole = nvml.nvmlDeviceGetDeviceHandleFromMigDeviceHandle(handle)
+        number = nvml.nvmlDeviceGetIndex(whole)
+        gpu = _gpu(nvml, number, nvml.nvmlSystemGetDriverVersion())
+        return replace(gpu, name=nvml.nvmlDeviceGetName(handle), uuid=uuid, visible=uuid)
+    except nvml.NVMLError:
+        return None
+    finally:
+        nvml.nvmlShutdown()
+
+
 def _gpu(nvml: Any, number: int, driver: str) -> Device:  # noqa: ANN401 - NVML is untyped
     handle = nvml.nvmlDeviceGetHandleByIndex(number)
     major, minor = nvml.nvmlDeviceGetCudaComputeCapability(handle)
@@ -82,7 +105,7 @@ def _gpu(nvml: Any, number: int, driver: str) -> Device:  # noqa: ANN401 - NVML 
 def visible_gpus() -> tuple[Device, ...]:
     """The GPUs that ``CUDA_VISIBLE_DEVICES`` leaves, in its order.
 
-    It names them by numbers, by UUIDs or by their beginnings.
+    It names them by numbers, by UUIDs or by their beginnings; parts of a GPU by their whole UUIDs.
     """
     gpus = _all_gpus()
     listed = os.environ.get("CUDA_VISIBLE_DEVICES")
@@ -95,10 +118,21 @@ def visible_gpus() -> tuple[Device, ...]:
             for number, gpu in enumerate(gpus)
             if entry == str(number) or (entry.startswith("GPU-") and gpu.uuid.startswith(entry))
         ]
+        if entry.startswith("MIG-") and (part := _part(entry)) is not None:
+            match = [part]
         if not match:
             break  # as CUDA does: what follows an unknown entry is invisible
         chosen.append(match[0])
     return tuple(chosen)
+
+
+def alike(wanted: str) -> frozenset[str]:
+    """UUIDs of this machine's devices of the kind that ``--kb-device`` names, visible or not.
+
+    A verdict of one of them holds for another: a worker of pytest-xdist sees only its own.
+    """
+    name = find_device(wanted).name
+    return frozenset(device.uuid for device in (*_all_gpus(), cpu()) if device.name == name)
 
 
 def _processor() -> str:

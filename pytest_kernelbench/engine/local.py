@@ -125,6 +125,7 @@ class LocalEngine:
             while not task.verdict.done():
                 wait((task.verdict,), _NOTICES_EVERY_S)
                 self._pass_on_notices()
+            self._pass_on_notices()
             return task.verdict.result()
         except CancelledError:
             message = "the engine was closed before this pair was judged"
@@ -155,14 +156,12 @@ class LocalEngine:
         building.add_done_callback(lambda built: self._built(task, built))
 
     def _built(self, task: Task, built: Future[Extension]) -> None:
-        error = None if built.cancelled() else built.exception()
-        if built.cancelled() or error is not None:
-            self._board.drop(task)
-            if task.verdict.set_running_or_notify_cancel():
-                reason = error or MachineError("the build was cancelled: the session is over")
-                task.verdict.set_exception(reason)
-            return
-        self._board.built(task, built.result())
+        if built.cancelled():
+            self._board.fail(task, MachineError("the session was over before this pair was built"))
+        elif (error := built.exception()) is not None:
+            self._board.fail(task, error)
+        else:
+            self._board.built(task, built.result())
 
     def _work(self, seat: Seat) -> None:
         """What each seat's thread does until the engine is closed or the device is lost."""

@@ -6,9 +6,11 @@ hold up the clock for as long as Python's own lock is held.
 
 from __future__ import annotations
 
+import errno
 import pickle
 import signal
 import socket
+import tempfile
 import time
 import traceback
 from dataclasses import replace
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from pytest_kernelbench.settings import Settings
     from pytest_kernelbench.verdict import Verdict
 
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 _LEASE_PATIENCE_S = 3600.0
 _TELL_AFTER_S = 1.0
 
@@ -72,10 +75,20 @@ class _Seat:
             return orders.Judged(self._judge(pair, extension))
         except (MachineError, SandboxError) as error:
             return orders.Failed(str(error), again=True)
-        except Exception as error:  # noqa: BLE001 - a bug of ours is told to whoever asked
-            trace = "".join(traceback.format_exception(error))
-            text = f"the judge itself failed: {type(error).__name__}: {error}\n{trace}"
+        except OSError as error:
+            if error.errno not in _FULL:
+                return self._bug(error)
+            place = error.filename or tempfile.gettempdir()
+            text = f"the disk is full ({place}): make room, or set TMPDIR to a place that has some"
             return orders.Failed(text, again=False)
+        except Exception as error:  # noqa: BLE001 - a bug of ours is told to whoever asked
+            return self._bug(error)
+
+    @staticmethod
+    def _bug(error: Exception) -> orders.Failed:
+        trace = "".join(traceback.format_exception(error))
+        text = f"the judge itself failed: {type(error).__name__}: {error}\n{trace}"
+        return orders.Failed(text, again=False)
 
     def _judge(self, pair: Pair, extension: Extension) -> Verdict:
         if self._settings.correctness_only and not self._device.is_gpu:

@@ -22,6 +22,9 @@ class Device:
     index: int = 0
     """As the driver counts: by PCI bus."""
 
+    visible: str = ""
+    """What makes it visible to CUDA, if its index does not: the UUID of a part of a GPU (MIG)."""
+
     @property
     def is_gpu(self) -> bool:
         """Whether it is a CUDA device."""
@@ -32,4 +35,5 @@ class Device:
         """What makes this device, and no other, visible to a process."""
         if not self.is_gpu:
             return {"CUDA_VISIBLE_DEVICES": ""}
-        return {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", "CUDA_VISIBLE_DEVICES": str(self.index)}
+        visible = self.visible or str(self.index)
+        return {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", "CUDA_VISIBLE_DEVICES": visible}

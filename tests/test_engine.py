@@ -1,0 +1,386 @@
+"""The engine of one machine, with seats that need no device: order, devices, endings."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from pytest_kernelbench.build.builder import Builder
+from pytest_kernelbench.build.extension import Extension
+from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
+from pytest_kernelbench.endings import ended
+from pytest_kernelbench.engine import devices, local
+from pytest_kernelbench.engine.board import Board
+from pytest_kernelbench.engine.local import LocalEngine
+from pytest_kernelbench.engine.seat import Dismissed
+from pytest_kernelbench.errors import BuildError, MachineError
+from pytest_kernelbench.judge.device import Device
+from pytest_kernelbench.settings import Settings
+from pytest_kernelbench.verdict import Status, Verdict
+
+A, B = (Device(f"gpu {name}", f"GPU-{name}", "cuda:0", "9.0") for name in "ab")
+SOURCE = "class ModelNew:\n    pass\n"
+BUILT = Extension(Path("built"), Path("log"), 0.0, cached=True)
+
+
+class ScriptedSeat:
+    """Judges by a function of the test."""
+
+    script: Callable[[Device, Pair], Verdict]
+    made: ClassVar[list[ScriptedSeat]]
+
+    def __init__(self, _: Settings, device: Device) -> None:
+        self.device = device
+        self.opened = False
+        self.closed = threading.Event()
+        self.pairs: list[Pair] = []
+        self.made.append(self)
+
+    def open(self) -> None:
+        self.opened = True
+
+    def judge(self, pair: Pair, _: Extension, tell: Callable[[str], None]) -> Verdict:
+        self.pairs.append(pair)
+        tell("a seat says hello")
+        verdict = type(self).script(self.device, pair)
+        if self.closed.is_set():
+            raise Dismissed
+        return verdict
+
+    def close(self) -> None:
+        self.closed.set()
+
+
+@pytest.fixture
+def seats(monkeypatch: pytest.MonkeyPatch) -> type[ScriptedSeat]:
+    class Seat(ScriptedSeat):
+        made: ClassVar[list[ScriptedSeat]] = []
+        script = staticmethod(lambda _, pair: ended(pair, Status.RIGHT))
+
+    monkeypatch.setattr(local, "Seat", Seat)
+    # What cannot be read or parsed is told without a compiler; all else is built at once.
+    monkeypatch.setattr(Builder, "_make", lambda *_: BUILT)
+    monkeypatch.setattr(local, "lost", lambda _: False)
+    return Seat
+
+
+@pytest.fixture
+def make(tmp_path: Path, seats: Any) -> Iterator[Callable[..., LocalEngine]]:
+    assert not seats.made
+    made: list[LocalEngine] = []
+
+    def engine(*devices: Device, **more: Any) -> LocalEngine:
+        settings = Settings(cache_dir=tmp_path / "cache", build_only=more.pop("build_only", False))
+        made.append(LocalEngine(settings, devices or (A, B), **more))
+        return made[-1]
+
+    yield engine
+    for each in made:
+        each.close()
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Callable[..., list[Pair]]:
+    """``count`` pairs a problem; of a source that builds out of hand."""
+
+    def make_pairs(problems: int, count: int = 1, source: str = SOURCE) -> list[Pair]:
+        made = []
+        for number in range(problems):
+            problem = Problem(tmp_path / f"{number}.py", 1, number, "p")
+            for sample in range(count):
+                path = tmp_path / f"{number}_{sample}.py"
+                path.write_text(source)
+                made.append(Pair(problem, Solution(path, "ann", sample)))
+        return made
+
+    return make_pairs
+
+
+def wait_until(condition: Callable[[], bool], timeout_s: float = 30.0) -> None:
+    deadline_s = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.005)
+
+
+def test_all_devices_are_kept_busy_from_one_thread(make: Any, seats: Any, pairs: Any) -> None:
+    """Two pairs meet: each is judged only while the other is."""
+    meeting = threading.Barrier(2, timeout=20)
+
+    def script(_: Device, pair: Pair) -> Verdict:
+        meeting.wait()
+        return ended(pair, Status.RIGHT)
+
+    seats.script = staticmethod(script)
+    engine = make()
+    asked = pairs(6)
+    engine.ahead(asked)
+    for pair in asked:
+        verdict = engine.judge(pair, engine.build(pair))
+        assert verdict.solution == str(pair.solution.path)
+    judged = [pair for seat in seats.made for pair in seat.pairs]
+    assert sorted(judged, key=lambda pair: pair.problem.number) == asked, "each once"
+    assert [len(seat.pairs) for seat in seats.made] == [3, 3]
+
+
+def test_pairs_of_one_problem_stay_on_one_device(make: Any, seats: Any, pairs: Any) -> None:
+    engine = make()
+    asked = pairs(4, 5)
+    engine.ahead(asked)
+    for pair in asked:
+        engine.judge(pair, engine.build(pair))
+    for seat in seats.made:
+        changes = [pair.problem for pair in seat.pairs]
+        groups = [p for i, p in enumerate(changes) if i == 0 or changes[i - 1] != p]
+        assert len(groups) <= len(set(groups)) + 1, changes
+
+
+def test_nothing_is_judged_long_before_it_is_asked_for(make: Any, seats: Any, pairs: Any) -> None:
+    engine = make(A)
+    asked = pairs(60)
+    engine.ahead(asked)
+    first = engine.judge(asked[0], engine.build(asked[0]))
+    assert first.status is Status.RIGHT
+    wait_until(lambda: len(seats.made[0].pairs) == 17)
+    time.sleep(0.1)
+    assert len(seats.made[0].pairs) == 17
+    # Builds end in any order.
+    assert sorted(pair.problem.number for pair in seats.made[0].pairs) == list(range(17))
+
+
+def test_on_a_timed_cpu_nothing_is_judged_beside_pytest(make: Any, seats: Any, pairs: Any) -> None:
+    engine = make(Device("cpu", "cpu-a", "cpu"))
+    asked = pairs(3)
+    engine.ahead(asked)
+    engine.judge(asked[0], engine.build(asked[0]))
+    time.sleep(0.1)
+    assert seats.made[0].pairs == asked[:1]
+
+
+def test_build_only_judges_nothing(make: Any, seats: Any, pairs: Any) -> None:
+    engine = make(build_only=True)
+    asked = pairs(2)
+    engine.ahead(asked)
+    assert engine.build(asked[1]) is BUILT
+    assert seats.made == []
+
+
+def test_a_future_holds_a_verdict_whatever_happens(make: Any, seats: Any, pairs: Any) -> None:
+    def script(_: Device, pair: Pair) -> Verdict:
+        if pair.solution.sample == 1:
+            message = "the oracle died"
+            raise MachineError(message)
+        return ended(pair, Status.FAST)
+
+    seats.script = staticmethod(script)
+    engine = make()
+    good, ill, unbuilt = pairs(1, 3)
+    unbuilt.solution.path.write_text("def (:")
+    statuses = [engine.submit(pair).result(30).status for pair in (good, ill, unbuilt)]
+    assert statuses == [Status.FAST, Status.NOT_JUDGED, Status.NOT_BUILT]
+
+
+def test_a_pair_asked_for_twice_is_judged_twice(make: Any, seats: Any, pairs: Any) -> None:
+    """A rerun, or the same source again in a training loop; what was announced counts once."""
+    engine = make(A)
+    (pair,) = pairs(1)
+    engine.ahead([pair, pair])
+    extension = engine.build(pair)
+    engine.judge(pair, extension)
+    engine.judge(pair, extension)
+    assert seats.made[0].pairs == [pair, pair]
+
+
+def test_what_a_plugin_built_is_what_is_judged(make: Any, pairs: Any) -> None:
+    engine = make(A)
+    (pair,) = pairs(1, source="def (:")
+    engine.ahead([pair])
+    with pytest.raises(BuildError):
+        engine.build(pair)
+    assert engine.judge(pair, BUILT).status is Status.RIGHT
+
+
+def test_a_closed_engine_leaves_nobody_waiting(make: Any, seats: Any, pairs: Any) -> None:
+    begun = threading.Event()
+
+    def script(_: Device, pair: Pair) -> Verdict:
+        begun.set()
+        assert seats.made[0].closed.wait(20)
+        return ended(pair, Status.RIGHT)
+
+    seats.script = staticmethod(script)
+    engine = make(A)
+    futures = [engine.submit(pair) for pair in pairs(3)]
+    assert begun.wait(20)
+    start_s = time.monotonic()
+    engine.close()
+    assert time.monotonic() - start_s < 2
+    assert futures[0].result(5).status is Status.NOT_JUDGED
+    for future in futures[1:]:
+        with pytest.raises(CancelledError):
+            future.result(5)
+    assert [len(seat.pairs) for seat in seats.made] == [1]
+
+
+def test_a_cancelled_pair_is_not_judged(make: Any, seats: Any, pairs: Any) -> None:
+    gate = threading.Event()
+
+    def script(_: Device, pair: Pair) -> Verdict:
+        assert gate.wait(20)
+        return ended(pair, Status.RIGHT)
+
+    seats.script = staticmethod(script)
+    engine = make(A)
+    asked = pairs(3)
+    first, second, third = (engine.submit(pair) for pair in asked)
+    wait_until(lambda: len(seats.made[0].pairs) == 1)
+    assert second.cancel()
+    gate.set()
+    assert third.result(20).status is first.result(20).status is Status.RIGHT
+    assert seats.made[0].pairs == [asked[0], asked[2]]
+
+
+def test_the_rest_of_a_lost_devices_work_goes_to_others(
+    make: Any, seats: Any, pairs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def script(device: Device, pair: Pair) -> Verdict:
+        if device is A:
+            message = "the device was lost"
+            raise MachineError(message)
+        return ended(pair, Status.RIGHT)
+
+    seats.script = staticmethod(script)
+    monkeypatch.setattr(local, "lost", lambda device: device is A)
+    told: list[str] = []
+    engine = make(A, B, tell=told.append)
+    asked = pairs(6)
+    engine.ahead(asked)
+    assert [engine.judge(p, engine.build(p)).status for p in asked] == [Status.RIGHT] * 6
+    assert len(seats.made[0].pairs) <= 1
+    if seats.made[0].pairs:
+        assert "gpu a (GPU-a) is lost; 1 of 2 devices are left" in told
+
+
+def test_without_a_device_the_session_ends_clearly(
+    make: Any, seats: Any, pairs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def script(_: Device, __: Pair) -> Verdict:
+        message = "CUDA error: device lost"
+        raise MachineError(message)
+
+    seats.script = staticmethod(script)
+    monkeypatch.setattr(local, "lost", lambda _: True)
+    engine = make(A)
+    verdicts = [engine.submit(pair).result(20) for pair in pairs(4)]
+    assert {verdict.status for verdict in verdicts} == {Status.NOT_JUDGED}
+    assert "device lost" in verdicts[0].reasons[0]
+    assert "gpu a (GPU-a) is lost, and no other device is left" in verdicts[3].reasons[0]
+    assert len(seats.made[0].pairs) == 1
+
+
+def test_whoever_waits_is_told(make: Any, pairs: Any) -> None:
+    told: list[str] = []
+    engine = make(A, tell=told.append)
+    (pair,) = pairs(1)
+    engine.judge(pair, engine.build(pair))
+    assert told == ["a seat says hello"]
+
+
+@pytest.mark.parametrize("trouble", ["missing", "folder"])
+def test_a_solution_that_cannot_be_read_is_not_built(make: Any, pairs: Any, trouble: str) -> None:
+    good, bad = pairs(2)
+    bad.solution.path.unlink()
+    if trouble == "folder":
+        bad.solution.path.mkdir()
+    engine = make()
+    engine.ahead([bad, good])
+    with pytest.raises(BuildError, match="cannot be read"):
+        engine.build(bad)
+    assert engine.judge(good, engine.build(good)).status is Status.RIGHT
+
+
+def test_a_board_gives_what_was_taken_back_to_others(pairs: Any) -> None:
+    board = Board(ahead=4)
+    one, two = (board.ask(pair)[0] for pair in pairs(2))
+    for task in (one, two):
+        board.built(task, BUILT)
+    assert board.take(None, ()) is one
+    board.put_back(one)
+    assert board.take(None, ()) is one
+    assert board.take(None, ()) is two
+    board.close()
+    assert board.take(None, ()) is None
+
+
+UUIDS = ("GPU-11aa", "GPU-22bb", "GPU-33cc")
+GPUS = tuple(
+    Device("H200", uuid, "cuda:0", "9.0", index=number) for number, uuid in enumerate(UUIDS)
+)
+
+
+@pytest.mark.parametrize(
+    ("listed", "indices"),
+    [
+        (None, [0, 1, 2]),
+        ("", []),
+        ("1", [1]),
+        ("2,0", [2, 0]),
+        ("GPU-22bb", [1]),
+        ("GPU-33,GPU-11", [2, 0]),
+        ("1,7,0", [1]),
+        ("-1", []),
+        (" 1 , 2 ", [1, 2]),
+    ],
+)
+def test_p2_the_callers_devices_in_the_callers_order(
+    monkeypatch: pytest.MonkeyPatch, listed: str | None, indices: list[int]
+) -> None:
+    monkeypatch.setattr(devices, "_all_gpus", lambda: GPUS)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if listed is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", listed)
+    assert [gpu.index for gpu in devices.visible_gpus()] == indices
+    found = devices.find_devices("auto")
+    assert [gpu.index for gpu in found if gpu.is_gpu] == indices
+    for gpu in found:
+        expected = str(gpu.index) if gpu.is_gpu else ""
+        assert gpu.environment["CUDA_VISIBLE_DEVICES"] == expected
+
+
+def test_p2_parts_of_a_gpu_by_their_uuids(monkeypatch: pytest.MonkeyPatch) -> None:
+    part = Device("H200 MIG 1g", "MIG-77", "cuda:0", "9.0", index=1, visible="MIG-77")
+    monkeypatch.setattr(devices, "_all_gpus", lambda: GPUS)
+    monkeypatch.setattr(devices, "_part", {"MIG-77": part}.get)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "MIG-77,MIG-88")
+    assert devices.find_devices("cuda") == (part,)
+    assert part.environment["CUDA_VISIBLE_DEVICES"] == "MIG-77"
+
+
+def test_devices_of_another_model_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = Device("L4", "GPU-44", "cuda:0", "8.9", index=3)
+    monkeypatch.setattr(devices, "_all_gpus", lambda: (*GPUS[:1], other, *GPUS[1:]))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert devices.find_devices("cuda") == GPUS
+    assert devices.find_devices("cuda:1") == (other,)
+
+
+def test_whether_a_device_is_lost_is_asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Driver:
+        gpus = GPUS
+
+        def __call__(self) -> tuple[Device, ...]:
+            return self.gpus
+
+        def cache_clear(self) -> None:
+            self.gpus = GPUS[:2]
+
+    monkeypatch.setattr(devices, "_all_gpus", Driver())
+    assert devices.lost(GPUS[2])
+    assert not devices.lost(GPUS[1])
+    assert not devices.lost(devices.cpu())
