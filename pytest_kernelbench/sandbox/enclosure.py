@@ -12,7 +12,7 @@ import os
 import signal
 from typing import TYPE_CHECKING
 
-from pytest_kernelbench.sandbox import kernel, landlock, walls
+from pytest_kernelbench.sandbox import kernel, landlock, seccomp, walls
 from pytest_kernelbench.sandbox.tree import descendants, send
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def enclose(readable: Iterable[Path], writable: Iterable[Path]) -> walls.Walls:
         walls.raise_proc(raised)
     kernel.forbid_new_privileges()
     raised.raise_("no capabilities", kernel.drop_capabilities)
+    raised.raise_("no connections (seccomp)", seccomp.forbid_connections)
     if landlock.abi():
         raised.raise_("files (Landlock)", lambda: landlock.restrict(readable, writable))
     else:

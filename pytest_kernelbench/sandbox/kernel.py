@@ -132,4 +132,9 @@ def landlock_call(which: int, *arguments: object) -> int:
     numbers = _LANDLOCK.get(platform.machine())
     if numbers is None:
         raise OSError(38, f"no Landlock numbers known for {platform.machine()}")
-    return _check(int(_libc.syscall(numbers[which], *arguments)))
+    return call(numbers[which], *arguments)
+
+
+def call(number: int, *arguments: object) -> int:
+    """A system call by its number on this kind of processor."""
+    return _check(int(_libc.syscall(number, *arguments)))

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
-from pytest_kernelbench.sandbox import kernel, landlock
+from pytest_kernelbench.sandbox import kernel, landlock, seccomp
 from pytest_kernelbench.sandbox.plan import Plan
 
 SYSTEM = (
@@ -119,6 +119,7 @@ def raise_inner(walls: Walls, plan: Plan) -> None:
     walls.up.append("resource limits")
     walls.raise_("last to survive when memory runs out", _offer_to_oom_killer)
     walls.raise_("no capabilities", kernel.drop_capabilities)
+    walls.raise_("no connections (seccomp)", seccomp.forbid_connections)
     readable, writable = allowed_paths(plan)
     if landlock.abi():
         walls.raise_("files (Landlock)", lambda: landlock.restrict(readable, writable))
