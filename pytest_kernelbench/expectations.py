@@ -15,15 +15,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_kernelbench.timing import words
-from pytest_kernelbench.timing.interval import Interval
-from pytest_kernelbench.verdict import Measurement, Status, Verdict
+from pytest_kernelbench.reports.messages import explain, faster_words
+from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-DETAIL_LIMIT = 16_000
-"""Characters of detail in a message; people who feed messages to models ask for a cap."""
+    from pytest_kernelbench.verdict import Verdict
 
 
 class KernelFailure(pytest.fail.Exception):  # type: ignore[misc,name-defined]
@@ -86,48 +82,5 @@ def expect_own_kernels(verdict: Verdict, *, strict: bool) -> None:
 
 def expect_faster(verdict: Verdict, p: float | None) -> None:
     """Fail what is not shown to be more than ``p`` times as fast; None asks for nothing."""
-    if p is None or verdict.faster_than(p):
-        return
-    measured = verdict.measurement
-    told = "it has no time" if measured is None else speedup_words(measured, p)
-    message = f"{title(verdict)}: right, but {told}"
-    raise NotFaster(message) from None
-
-
-def speedup_words(measured: Measurement, p: float) -> str:
-    """``1.48x (1.43 to 1.52) against eager, not shown to be above 1.5``."""
-    interval = Interval(measured.speedup, measured.low, measured.high)
-    told, claim = words.speedup_words(interval, (p,)).rsplit(", ", 1)
-    return f"{told} against {measured.baseline}, {claim}"
-
-
-def title(verdict: Verdict) -> str:
-    """``level1/019_relu by ann``, with the sample if it is not the first."""
-    sample = f", sample {verdict.sample}" if verdict.sample else ""
-    problem = f"level{verdict.level}/{verdict.number:03d}_{verdict.problem}"
-    return f"{problem} by {verdict.entrant}{sample}"
-
-
-def explain(verdict: Verdict) -> str:
-    """The whole message of a failure: status, reasons, detail, and where the rest is."""
-    return "\n".join(_lines(verdict))
-
-
-def _lines(verdict: Verdict) -> Iterator[str]:
-    reasons = verdict.reasons or ("no reason was given",)
-    yield f"{verdict.status.value}: {title(verdict)}: {reasons[0]}"
-    yield from (f"  {reason}" for reason in reasons[1:])
-    if verdict.detail:
-        yield shorten(verdict.detail.rstrip("\n"))
-    yield from (f"note: {note}" for note in verdict.notes)
-    if verdict.log:
-        yield f"whole output: {verdict.log}"
-
-
-def shorten(text: str, limit: int = DETAIL_LIMIT) -> str:
-    """Keep both ends of a long text: the first error stands early, the last words late."""
-    if len(text) <= limit:
-        return text
-    head, tail = text[: limit * 3 // 4], text[-limit // 4 :]
-    left_out = len(text) - len(head) - len(tail)
-    return f"{head}\n... {left_out} characters left out ...\n{tail}"
+    if p is not None and not verdict.faster_than(p):
+        raise NotFaster(faster_words(verdict, p)) from None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_kernelbench.catalog.pair import Pair
-from pytest_kernelbench.state import PAIR, STATE
+from pytest_kernelbench.state import HASHES, KNOWN, PAIR, STATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,12 +31,20 @@ def kb_settings(pytestconfig: pytest.Config) -> Settings:
 @pytest.fixture(scope="session")
 def engine(request: pytest.FixtureRequest, kb_settings: Settings) -> Iterator[Engine]:
     """Where pairs are built and judged; made when the first pair asks for it."""
+    from pytest_kernelbench.provenance import hashes_of
+
     config = request.config
     made = config.hook.pytest_kernelbench_engine(config=config, settings=kb_settings)
     if not hasattr(config, "workerinput"):
         # xdist's workers build side by side as it is, and do not know which pairs will be theirs.
-        made.ahead(item.stash[PAIR] for item in request.session.items if PAIR in item.stash)
+        stashes = [item.stash for item in request.session.items if _will_run(item)]
+        coming = [stash for stash in stashes if KNOWN not in stash]
+        for stash in coming:
+            stash[HASHES] = hashes_of(stash[PAIR])
+        made.ahead(stash[PAIR] for stash in coming)
+    config.stash[STATE].engine = made
     yield made
+    config.stash[STATE].engine = None
     made.close()
 
 
@@ -60,8 +68,11 @@ def extension(
     if request.config.getoption("benchmark_skip", default=False):
         pytest.skip("--benchmark-skip")
     from pytest_kernelbench.judging import ended_well
+    from pytest_kernelbench.provenance import hashes_of
 
     pair = Pair(problem, solution)
+    if HASHES not in request.node.stash:
+        request.node.stash[HASHES] = hashes_of(pair)
     return ended_well(request.node, lambda: engine.build(pair))
 
 
@@ -73,18 +84,28 @@ def judge(engine: Engine) -> Callable[[Pair, Extension], Verdict]:
 
 @pytest.fixture
 def verdict(
-    request: pytest.FixtureRequest,
-    kb_settings: Settings,
-    extension: Extension,
-    judge: Callable[[Pair, Extension], Verdict],
+    request: pytest.FixtureRequest, kb_settings: Settings, problem: Problem, solution: Solution
 ) -> Verdict:
-    """How the pair ended; skipped or an error at setup where it could not be judged."""
+    """How the pair ended; skipped or an error at setup where it could not be judged.
+
+    What an earlier session knows is asked of nobody: neither ``extension`` nor ``judge`` is made.
+    """
     from pytest_kernelbench.judging import built_only, ended_well, reach
 
-    pair = _pair(request)
+    item, pair = request.node, Pair(problem, solution)
+    if (known := item.stash.get(KNOWN, None)) is not None:
+        return reach(item, known)
+    extension: Extension = request.getfixturevalue("extension")
+    judge: Callable[[Pair, Extension], Verdict] = request.getfixturevalue("judge")
     if kb_settings.build_only:
-        return reach(request.node, built_only(pair))
-    return reach(request.node, ended_well(request.node, lambda: judge(pair, extension)))
+        return reach(item, built_only(pair))
+    return reach(item, ended_well(item, lambda: judge(pair, extension)))
+
+
+def _will_run(item: pytest.Item) -> bool:
+    """Whether it is a pair that nobody has marked to be skipped: those are not built ahead."""
+    skips = item.config.getoption("benchmark_skip", default=False)
+    return PAIR in item.stash and not skips and item.get_closest_marker("skip") is None
 
 
 class WithoutBenchmark:

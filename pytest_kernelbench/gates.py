@@ -1,9 +1,9 @@
-"""Gates over a whole session: which share must reach what, and whether it does."""
+"""Gates over a whole session: what must be reached, and whether it is."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -12,17 +12,28 @@ if TYPE_CHECKING:
     from pytest_kernelbench.settings import Settings
 
 
+class Gate(Protocol):
+    """Says in a line which it is, its value and its limit."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the limit is kept."""
+
+    def __str__(self) -> str: ...
+
+
 @dataclass(frozen=True)
 class Row:
-    """One entrant on one level."""
+    """One entrant on one level (0: on all of them), or on one family of its operators."""
 
     level: int
     entrant: str
     score: Score
+    family: str = ""
 
 
 @dataclass(frozen=True)
-class Gate:
+class ShareGate:
     """What was asked of one row, and what it reached."""
 
     row: Row
@@ -44,7 +55,7 @@ class Gate:
         return f"gate {verb}: {where}: {figures}"
 
 
-def gates(rows: Iterable[Row], settings: Settings) -> list[Gate]:
+def gates(rows: Iterable[Row], settings: Settings) -> list[ShareGate]:
     """Every gate that ``--kb-fail-under`` sets, passed or not."""
     single = dict(settings.fail_under_levels)
     p = settings.threshold
@@ -52,5 +63,5 @@ def gates(rows: Iterable[Row], settings: Settings) -> list[Gate]:
     for row in rows:
         limit = single.get(row.level, settings.fail_under)
         if limit is not None:
-            asked.append(Gate(row, p, row.score.share(p).value, limit))
+            asked.append(ShareGate(row, p, row.score.share(p).value, limit))
     return asked

@@ -106,6 +106,12 @@ OPTIONS = (
     Option("rtol", "rtol", "Relative tolerance (default: by dtype)", reading.real(0), "X", "float"),
     Option("shapes", "shapes", "Judge each problem's other sizes too"),
     Option("tf32", "tf32", "Let both sides use TF32 where they would"),
+    Option(
+        "expect-failure", "expected_to_fail",
+        "Solutions below folders (or in files) of these names must fail: not to be right, or not "
+        "to be built, is then expected, and being right is a failure",
+        reading.word, "NAME", many=True,
+    ),
     Option("strict", "strict", "Fail what only ran library kernels, and findings on any problem"),
     Option(
         "correctness-only", "correctness_only", "Judge agreement and measure no time"
@@ -147,7 +153,17 @@ OPTIONS = (
         "cache-limit", "cache_limit_gb", "Gigabytes of builds to keep (default: 20)",
         reading.real(0, above=True), "GB", "float",
     ),
-    Option("engine", "engine", "Where pairs are judged (default: local)", reading.word, "NAME"),
+    Option(
+        "engine", "engine", "Where pairs are judged: local, ray (default: local)", reading.word,
+        "NAME",
+    ),
+    Option(
+        "ray-address", "ray_address",
+        "The Ray cluster: auto, HOST:PORT (default: Ray on this machine, for the session)",
+        reading.address, "HOST:PORT",
+    ),
+    Option("gpu", "gpu", "On a cluster with several: the kind of GPU, as Ray names it (H200)",
+           reading.word, "KIND"),
     Option(
         "problems", "problem_roots",
         "Folders or tables of problems; the first that has a number wins (default: problems)",
@@ -168,6 +184,31 @@ OPTIONS = (
     ),
     Option("json", "json", "Write a JSON record for each verdict as it comes", Path, "FILE",
            is_path=True),
+    Option(
+        "resume", "resume",
+        "Judge only what has no verdict in this file of records, and add to it", Path, "FILE",
+        is_path=True,
+    ),
+    Option(
+        "compare", "compare",
+        "Fail the session if a solution is shown to be slower than in this file of records",
+        Path, "FILE", is_path=True,
+    ),
+    Option(
+        "max-slowdown", "max_slowdown",
+        "How much more time than then --kb-compare lets a solution take (default: 0.05)",
+        reading.percent, "SHARE",
+    ),
+    Option(
+        "changed", "changed_since",
+        "Only solutions that changed since this commit, or whose problems did", reading.commit,
+        "COMMIT",
+    ),
+    Option(
+        "markdown", "markdown",
+        "Write the summary as Markdown (in GitHub Actions it is on the job's page in any case)",
+        Path, "FILE", is_path=True,
+    ),
     Option(
         "eval-results", "eval_results",
         "Write KernelBench's eval_results.json (one for each entrant and level)", Path, "FILE",

@@ -15,6 +15,7 @@ from pytest_kernelbench.catalog.baseline import COMPILE, COMPILE_MAX, EAGER
 from pytest_kernelbench.catalog.problems import ProblemCatalog
 from pytest_kernelbench.catalog.solutions import Matchmaker, own_adapters
 from pytest_kernelbench.checking import checked_settings, default_roots
+from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.guard import Guard, close_import_path, initial_conftest_folders
 from pytest_kernelbench.settings import Settings
 from pytest_kernelbench.state import STATE, State
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_kernelbench.catalog.baseline import Baseline
     from pytest_kernelbench.engine.protocol import Engine
+    from pytest_kernelbench.scoreboard import Scoreboard
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -129,6 +131,8 @@ def _register_parts(config: pytest.Config, state: State) -> None:
             benchmarks.disable_fixture(config)
     else:
         register(fixtures.WithoutBenchmark(), "kernelbench-benchmarks")
+    if state.settings.resume is not None:
+        _register_resumption(config, state.settings.resume)  # before anything adds to its file
     if not hasattr(config, "workerinput"):
         _register_reporters(config, state, distributes=distributes)
 
@@ -145,41 +149,49 @@ def _register_reporters(config: pytest.Config, state: State, *, distributes: boo
 
         register(workers.Foreman(config), "kernelbench-foreman")
         register(benchmarks.Relay(config), "kernelbench-relay")
-    if state.settings.json is not None:
-        from pytest_kernelbench.reports.records import RecordWriter
-
-        register(RecordWriter(state.settings.json, scoreboard.asked), "kernelbench-records")
+    _register_records(config, state.settings, scoreboard)
     if state.settings.eval_results or state.settings.trace or state.settings.csv:
         from pytest_kernelbench.reports.exports import Exporter
 
         register(Exporter(state.settings), "kernelbench-exports")
 
 
+def _register_records(config: pytest.Config, settings: Settings, scoreboard: Scoreboard) -> None:
+    """``--kb-json`` has all of a session; without it what is new joins what is resumed."""
+    path = settings.json or settings.resume
+    if path is None:
+        return
+    from pytest_kernelbench.reports.records import RecordWriter
+
+    goes_on = settings.resume is not None and path.absolute() == settings.resume.absolute()
+    try:
+        writer = RecordWriter(path, scoreboard.asked_beside, resume=goes_on)
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from None
+    config.pluginmanager.register(writer, "kernelbench-records")
+
+
+def _register_resumption(config: pytest.Config, path: Path) -> None:
+    from pytest_kernelbench.resuming import Resumption
+
+    try:
+        config.pluginmanager.register(Resumption(config, path), "kernelbench-resumption")
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_kernelbench_engine(config: pytest.Config, settings: Settings) -> Engine | None:
-    """Judge on this machine."""
-    if settings.engine != "local":
-        return None
-    from pytest_kernelbench.engine.local import LocalEngine
+    """Judge on this machine, or on a Ray cluster."""
+    from pytest_kernelbench.engine.choice import make_engine
 
-    engine: Engine = LocalEngine(settings, tell=_teller(config))
-    return engine
-
-
-def pytest_kernelbench_engines() -> Sequence[str]:
-    """The engine of this machine."""
-    return ("local",)
+    try:
+        return make_engine(settings, _teller(config))
+    except UsageError as error:
+        # It holds for every pair: one sentence says it, not one a pair.
+        return pytest.exit(str(error), pytest.ExitCode.USAGE_ERROR)
 
 
-def pytest_kernelbench_baselines() -> Sequence[Baseline]:
-    """The problem's model as it is, or through torch.compile."""
-    return (EAGER, COMPILE, COMPILE_MAX)
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_kernelbench_adapters(settings: Settings) -> Sequence[object]:
-    """Our own tree of entrants and levels, and the runs that KernelBench writes."""
-    return own_adapters(settings.solution_folders)
 def _teller(config: pytest.Config) -> Callable[[str], None]:
     """Prints what the user should know at once: why nothing goes on, for one."""
 
@@ -192,3 +204,19 @@ def _teller(config: pytest.Config) -> Callable[[str], None]:
     return tell
 
 
+def pytest_kernelbench_engines() -> Sequence[str]:
+    """This machine and Ray."""
+    from pytest_kernelbench.engine.choice import ENGINES
+
+    return ENGINES
+
+
+def pytest_kernelbench_baselines() -> Sequence[Baseline]:
+    """The problem's model as it is, or through torch.compile."""
+    return (EAGER, COMPILE, COMPILE_MAX)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_kernelbench_adapters(settings: Settings) -> Sequence[object]:
+    """Our own tree of entrants and levels, and the runs that KernelBench writes."""
+    return own_adapters(settings.solution_folders)

@@ -67,6 +67,14 @@ def device(text: str) -> str:
     return text
 
 
+def address(text: str) -> str:
+    """``auto`` or ``HOST:PORT``."""
+    if text != "auto" and not re.fullmatch(r"(\[[0-9a-fA-F:]+\]|[^\s:/]+):[0-9]{1,5}", text):
+        message = f"{text!r} is neither auto nor HOST:PORT, as in 10.0.0.1:6379"
+        raise ValueError(message)
+    return text
+
+
 def problem(text: str) -> str:
     """``1/19``, also written ``01/019`` or ``level1/019``; the name of a file stays as it is."""
     if text.endswith(".py"):
@@ -86,3 +94,21 @@ def gate(text: str) -> tuple[int | None, float]:
         message = f"{share!r} is above 1, but fast_p is a share of problems"
         raise ValueError(message)
     return (whole(1)(level) if colon else None), value
+
+
+def percent(text: str) -> float:
+    """``5%`` as 0.05; also written ``0.05``."""
+    digits, sign, rest = text.partition("%")
+    value = real(0)(digits.strip()) / (100 if sign else 1)
+    if rest or (not sign and value >= 1):
+        message = f"{text!r} is neither a percentage, as in 5%, nor a share below 1, as in 0.05"
+        raise ValueError(message)
+    return value
+
+
+def commit(text: str) -> str:
+    """A commit as git names it; nothing that git would take for an option."""
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_./@{}~^-]*", text):
+        message = f"{text!r} is no name of a commit, as in origin/main or HEAD~3"
+        raise ValueError(message)
+    return text

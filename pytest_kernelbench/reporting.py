@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_kernelbench.state import PAIR, STATE, VERDICT
+from pytest_kernelbench.state import HASHES, KNOWN, PAIR, STATE, VERDICT
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator
 
     from pytest_kernelbench.verdict import Verdict
 
@@ -21,34 +21,33 @@ pytest-xdist sends a report's ``__dict__`` as it is: plain builtins arrive, anyt
 session.
 """
 
+TAKEN = "kernelbench_taken"
+"""The attribute that says whether the verdict is one of an earlier session."""
+
 
 def deliver(item: pytest.Item, verdict: Verdict) -> None:
     """Make ``verdict`` the item's, and give JUnit its properties."""
-    remarks = item.stash[PAIR].solution.notes
-    if remarks:
-        verdict = replace(verdict, notes=(*remarks, *verdict.notes))
-    stored = item.config.stash[STATE].stored_times
-    if stored is not None:
-        verdict = stored.beside(verdict)
+    if KNOWN not in item.stash:  # else all of this was done when it was judged
+        verdict = _completed(item, verdict)
+    from pytest_kernelbench.reports.junit import properties
+
     item.stash[VERDICT] = verdict
     item.user_properties.extend(properties(verdict))
 
 
-def properties(verdict: Verdict) -> Iterator[tuple[str, object]]:
-    """What JUnit shows of a verdict, as names and plain values."""
-    yield "kernelbench_status", verdict.status.value
-    yield "entrant", verdict.entrant
-    yield "level", verdict.level
-    yield "problem", verdict.number
-    yield "sample", verdict.sample
-    measured = verdict.measurement
-    if measured is not None:
-        yield "baseline", measured.baseline
-        yield "speedup", measured.speedup
-        yield "speedup_low", measured.low
-        yield "speedup_high", measured.high
-        yield "time_us", measured.time_us
-        yield "baseline_time_us", measured.baseline_us
+def _completed(item: pytest.Item, verdict: Verdict) -> Verdict:
+    """With what the judge does not know of: remarks, stored baselines, where it comes from."""
+    state, pair = item.config.stash[STATE], item.stash[PAIR]
+    if pair.solution.notes:
+        verdict = replace(verdict, notes=(*pair.solution.notes, *verdict.notes))
+    if state.stored_times is not None:
+        verdict = state.stored_times.beside(verdict)
+    before = item.stash.get(HASHES, None)
+    if before is None or verdict.status.untold:
+        return verdict
+    from pytest_kernelbench.provenance import provenance
+
+    return replace(verdict, provenance=provenance(pair, state.settings, before))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -64,6 +63,7 @@ def pytest_runtest_makereport(
     if report.when == "call" or (report.when == "setup" and not report.passed):
         verdict = item.stash.get(VERDICT, None) or _without_judge(item, call, report)
         setattr(report, ATTRIBUTE, verdict.to_builtins())
+        setattr(report, TAKEN, KNOWN in item.stash)
         if report.skipped and isinstance(report.longrepr, tuple):
             # Else every skip points at our fixture, and pytest's summary folds them all into one.
             report.longrepr = (str(item.path), 1, report.longrepr[2])
@@ -75,6 +75,7 @@ def _without_judge(
 ) -> Verdict:
     """An item that ended before it was judged: skipped by a mark, or a user's fixture failed."""
     from pytest_kernelbench.endings import ended
+    from pytest_kernelbench.reports.junit import properties
     from pytest_kernelbench.verdict import Status
 
     said = str(call.excinfo.value) if call.excinfo else ""
@@ -105,9 +106,10 @@ def pytest_report_teststatus(
 
     status, measured = Status(plain["status"]), plain["measurements"]
     speed = f"{measured[0]['speedup']:.2f}x" if measured and status.right else ""
+    taken = "(recorded)" if getattr(report, TAKEN, False) else ""
     if report.passed:
         flag = status.value if status is Status.NOT_A_KERNEL else ""
-        return "passed", ".", " ".join(filter(None, ("PASSED", speed, flag)))
+        return "passed", ".", " ".join(filter(None, ("PASSED", speed, flag, taken)))
     if report.when == "setup":
-        return "error", "E", f"ERROR {status.value}"
-    return "failed", "F", f"FAILED {speed or status.value}"
+        return "error", "E", f"ERROR {status.value} {taken}".rstrip()
+    return "failed", "F", f"FAILED {speed or status.value} {taken}".rstrip()

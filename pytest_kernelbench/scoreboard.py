@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_kernelbench.catalog.family import family
 from pytest_kernelbench.reporting import verdict_of
 from pytest_kernelbench.state import PAIR, STATE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_kernelbench.gates import Gate, Row
+    from pytest_kernelbench.catalog.pair import Problem
+    from pytest_kernelbench.gates import Gate
+    from pytest_kernelbench.reports.records import Asked
+    from pytest_kernelbench.reports.summary import Outcome
     from pytest_kernelbench.score import Key
     from pytest_kernelbench.verdict import Verdict
 
@@ -23,9 +28,11 @@ class Scoreboard:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._state = config.stash[STATE]
-        self.collected: dict[str, Key] = {}
+        self.collected: dict[str, Problem] = {}
         """Every pair that is to be judged: node id and problem."""
         self.verdicts: dict[str, Verdict] = {}
+        self._asked: dict[int, tuple[int, Mapping[Key, str]]] = {}
+        self._selftests: dict[str, str] = {}
         self.strays = 0
 
     # Gathering
@@ -34,7 +41,7 @@ class Scoreboard:
         """Know which pairs must end in a verdict; xdist's controller collects none itself."""
         for item in session.items:
             if (pair := item.stash.get(PAIR, None)) is not None:
-                self.collected[item.nodeid] = (pair.problem.level, pair.problem.number)
+                self.collected[item.nodeid] = pair.problem
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
@@ -42,7 +49,7 @@ class Scoreboard:
         for nodeid in ids:
             pair = self._state.pair_of(nodeid)
             if pair is not None:
-                self.collected[nodeid] = (pair.problem.level, pair.problem.number)
+                self.collected[nodeid] = pair.problem
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the verdict off a report and let every plugin hear it."""
@@ -67,23 +74,66 @@ class Scoreboard:
         """Collected pairs without a verdict: none, unless the session was cut short."""
         return [nodeid for nodeid in self.collected if nodeid not in self.verdicts]
 
-    def rows(self) -> list[Row]:
-        """A row for each level and entrant, in that order."""
-        from pytest_kernelbench.tally import rows
+    def _scored(self) -> list[Verdict]:
+        """What counts: a solution that is there to fail is nobody's entry."""
+        must_fail = self._state.must_fail
+        return [verdict for nodeid, verdict in self.verdicts.items() if not must_fail(nodeid)]
 
-        return rows(self.verdicts.values(), self.asked, self._state.settings)
+    def _meant_to_fail(self) -> str:
+        meant = [v for nodeid, v in self.verdicts.items() if self._state.must_fail(nodeid)]
+        right = sum(verdict.status.right for verdict in meant)
+        return f"meant to fail: {len(meant)}, of which {right} were right; none of them is scored"
 
-    def asked(self, level: int) -> list[Key]:
-        """The level's problems that were asked for, answered or not: what shares are shares of."""
+    def asked(self, level: int) -> Mapping[Key, str]:
+        """The level's problems that were asked for, answered or not, each with its family.
+
+        They are what shares are shares of.
+        """
+        stand = len(self.collected)
+        if (known := self._asked.get(level)) is not None and known[0] == stand:
+            return known[1]
         chosen = self._state.settings.problems
-        known = [
-            (problem.level, problem.number)
+        problems = [
+            problem
             for problem in self._state.matchmaker.catalog.problems
             if problem.level == level
             and (not chosen or f"{problem.level}/{problem.number}" in chosen)
         ]
         # A problem may come with its solution and be in no root.
-        return list(dict.fromkeys([*known, *(k for k in self.collected.values() if k[0] == level)]))
+        problems += [problem for problem in self.collected.values() if problem.level == level]
+        found = {(each.level, each.number): family(each) for each in reversed(problems)}
+        self._asked[level] = stand, found
+        return found
+
+    def asked_beside(self, verdict: Verdict, nodeid: str) -> Asked:
+        """What is written down beside a verdict."""
+        from pytest_kernelbench.reports.records import Asked
+
+        asked = self.asked(verdict.level)
+        families = dict(sorted(Counter(asked.values()).items()))
+        scored = not self._state.must_fail(nodeid)
+        return Asked(len(asked), families, self._selftest(verdict.device_uuid), scored)
+
+    def _selftest(self, device_uuid: str) -> str:
+        if device_uuid not in self._selftests:
+            from pytest_kernelbench.selftest.stamp import stamp
+
+            said = stamp(self._state.settings.cache_dir, device_uuid)
+            self._selftests[device_uuid] = said or ""
+        return self._selftests[device_uuid]
+
+    def outcome(self) -> Outcome:
+        """What the summary and the gates are made of."""
+        from pytest_kernelbench.reports.summary import Outcome
+
+        scored = self._scored()
+        return Outcome(
+            scored,
+            self.asked,
+            self._state.settings,
+            {uuid: self._selftest(uuid) for uuid in {v.device_uuid for v in scored}},
+            verbose=self._config.option.verbose > 0,
+        )
 
     # Ending
 
@@ -102,9 +152,9 @@ class Scoreboard:
     def _gates(self) -> list[Gate]:
         if not self.verdicts:
             return []
-        from pytest_kernelbench.gates import gates
+        from pytest_kernelbench.reports.summary import all_gates
 
-        return gates(self.rows(), self._state.settings)
+        return all_gates(self.outcome())
 
     def _plans_only(self) -> bool:
         option = self._config.option
@@ -124,34 +174,16 @@ class Scoreboard:
             terminalreporter.write_line(str(gate), **colour)
 
     def _table(self) -> Iterator[str]:
-        from pytest_kernelbench.reports import terminal
-        from pytest_kernelbench.tally import thresholds
-
         settings = self._state.settings
         if settings.build_only:
             failed = sum(verdict.status.value == "not_built" for verdict in self.verdicts.values())
             yield f"built {len(self.verdicts) - failed} of {len(self.verdicts)}; nothing was judged"
             return
-        yield from terminal.table(self.rows(), thresholds(settings))
-        yield from terminal.legend(settings.baselines[0])
-        yield from self._circumstances()
+        from pytest_kernelbench.reports.summary import summary
 
-    def _circumstances(self) -> Iterator[str]:
-        """Where it was judged, how steady that place was, and how far its walls reach."""
-        from pytest_kernelbench.reports import terminal
-        from pytest_kernelbench.selftest.stamp import stamp
-
-        judged = [verdict for verdict in self.verdicts.values() if verdict.device]
-        places = {(v.device, v.size, v.dtype): v.device_uuid for v in judged}
-        for (device, size, dtype), uuid in places.items():
-            yield f"judged on {device}, {size} sizes, {dtype}"
-            tested = stamp(self._state.settings.cache_dir, uuid)
-            yield from terminal.sentence(tested or "no selftest here yet: kb selftest")
-        for verdict in judged:
-            if (control := verdict.control) is not None:
-                yield from terminal.sentence(terminal.control(control))
-        if missing := sorted({wall for verdict in judged for wall in verdict.missing_walls}):
-            yield from terminal.sentence("reduced isolation: no " + "; no ".join(missing))
+        if settings.expected_to_fail:
+            yield self._meant_to_fail()
+        yield from summary(self.outcome())
 
     def _losses(self) -> Iterable[str]:
         if self.strays:

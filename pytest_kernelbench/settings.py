@@ -25,6 +25,8 @@ class Settings:
     problems: tuple[str, ...] = ()
     """``"1/19"`` each; empty means all."""
     entrants: tuple[str, ...] = ()
+    expected_to_fail: tuple[str, ...] = ()
+    """``--kb-expect-failure``: names of folders and files, with ``*`` and ``?``."""
     thresholds: tuple[float, ...] = ()
     """``--kb-p``, in the order given; empty means 1 and no gate."""
     fail_under: float | None = None
@@ -52,7 +54,21 @@ class Settings:
     correctness_only: bool = False
     tf32: bool = False
     engine: str = "local"
+    ray_address: str | None = None
+    """``--kb-ray-address``: ``auto`` or ``HOST:PORT``; None is a Ray of this machine's own."""
+    gpu: str | None = None
+    """``--kb-gpu``: the kind of GPU to judge on, by the name that Ray has for it."""
     json: Path | None = None
+    resume: Path | None = None
+    """``--kb-resume``: records of what need not be judged again; new ones are added to it."""
+    compare: Path | None = None
+    """``--kb-compare``: records of an earlier session that this one must not fall behind."""
+    max_slowdown: float = 0.05
+    """``--kb-max-slowdown``: how much more time a solution may take than then, as a share."""
+    changed_since: str | None = None
+    """``--kb-changed``: only what changed since this commit of git."""
+    markdown: Path | None = None
+    """``--kb-markdown``: the summary for a page on the web."""
     eval_results: Path | None = None
     """``--kb-eval-results``: KernelBench's own file of results."""
     trace: Path | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pytest_kernelbench.catalog.pair import Pair
     from pytest_kernelbench.catalog.solutions import Matchmaker
     from pytest_kernelbench.catalog.stored_times import StoredTimes
+    from pytest_kernelbench.engine.protocol import Engine
     from pytest_kernelbench.guard import Guard
     from pytest_kernelbench.settings import Settings
     from pytest_kernelbench.verdict import Verdict
@@ -32,6 +34,8 @@ class State:
     guard: Guard
     claimed: dict[tuple[str, int, int, int], str] = field(default_factory=dict)
     """The file of each (entrant, level, number, sample), so that none is judged twice."""
+    engine: Engine | None = None
+    """Once the first pair has asked for one; never in xdist's controller."""
     told: dict[Path, Path] = field(default_factory=dict)
     """By folder, the file at which something was said that holds for all of the folder."""
     _named: frozenset[Path] | None = None
@@ -58,6 +62,12 @@ class State:
             # As pytest has them: without "..", links as they are.
             self._named = frozenset(Path(os.path.normpath(place)) for place in places)
         return self._named
+
+    def must_fail(self, nodeid: str) -> bool:
+        """Whether a pair's solution is one of those of which ``--kb-expect-failure`` speaks."""
+        parts = nodeid.partition("::")[0].split("/")
+        patterns = self.settings.expected_to_fail
+        return any(fnmatchcase(part, pattern) for part in parts for pattern in patterns)
 
     def runs_solutions(self, config: pytest.Config) -> bool:
         """Whether the arguments name solutions: nothing changes in a run that has none."""
@@ -91,3 +101,7 @@ PAIR: pytest.StashKey[Pair] = pytest.StashKey()
 """On each item that judges a pair."""
 VERDICT: pytest.StashKey[Verdict] = pytest.StashKey()
 """On the same, once judged."""
+KNOWN: pytest.StashKey[Verdict] = pytest.StashKey()
+"""On an item that need not be judged again: its verdict of an earlier session."""
+HASHES: pytest.StashKey[tuple[str, str]] = pytest.StashKey()
+"""On an item that is being judged: the hashes of its files before it was."""

@@ -37,7 +37,13 @@ class Status(str, Enum):
         """Whether the solution agreed with the reference wherever it was asked."""
         return self in _RIGHT
 
+    @property
+    def untold(self) -> bool:
+        """Whether it says nothing of the pair, so that asking again may say more."""
+        return self in _UNTOLD
 
+
+_UNTOLD = frozenset({Status.NOT_JUDGED, Status.SKIPPED})
 _RIGHT = frozenset({Status.FAST, Status.RIGHT, Status.NOT_A_KERNEL})
 
 
@@ -161,6 +167,12 @@ class Verdict:
     def measurement(self) -> Measurement | None:
         """The deciding measurement: against the first baseline."""
         return self.measurements[0] if self.measurements else None
+
+    @property
+    def title(self) -> str:
+        """``level1/019_relu by ann``, with the sample if it is not the first."""
+        sample = f", sample {self.sample}" if self.sample else ""
+        return f"level{self.level}/{self.number:03d}_{self.problem} by {self.entrant}{sample}"
 
     def faster_than(self, p: float) -> bool:
         """Whether the solution is right and, by its lower bound, over ``p`` times as fast."""

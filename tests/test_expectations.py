@@ -6,17 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_kernelbench.expectations import (
-    DETAIL_LIMIT,
-    NotFaster,
-    NotRight,
-    expect_faster,
-    expect_right,
-    explain,
-    shorten,
-    speedup_words,
-    title,
-)
+from pytest_kernelbench.expectations import NotFaster, NotRight, expect_faster, expect_right
+from pytest_kernelbench.reports.messages import DETAIL_LIMIT, explain, shorten, speedup_words
 from pytest_kernelbench.verdict import Measurement, Status, Verdict
 
 
@@ -50,7 +41,7 @@ def test_a_message_is_whole_and_in_order() -> None:
 
 
 def test_samples_but_the_first_are_named() -> None:
-    assert title(replace(VERDICT, sample=3)) == "level1/019_relu by ann, sample 3"
+    assert replace(VERDICT, sample=3).title == "level1/019_relu by ann, sample 3"
 
 
 def test_a_failure_is_no_exception_that_a_solution_could_catch() -> None:

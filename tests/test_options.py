@@ -21,6 +21,7 @@ def test_names_are_unique_and_help_is_a_phrase() -> None:
     for option in OPTIONS:
         assert option.help[0].isupper(), option.name
         assert not option.help.endswith("."), option.name
+        assert "%" not in option.help, "argparse takes it for a format"
         assert option.ini == option.flag.replace("--", "").replace("-", "_")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kernelbench.errors import UsageError
-from pytest_kernelbench.reports.records import Record, RecordWriter, encode, read
+from pytest_kernelbench.reports.records import Asked, Record, RecordWriter, encode, read
 from pytest_kernelbench.verdict import Measurement, Status, Verdict
 
 
@@ -35,7 +35,7 @@ def refuse(word: str) -> float:
 
 def test_round_trip(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
-    writer = RecordWriter(path, lambda level: range(100 * level))
+    writer = RecordWriter(path, lambda verdict, _: Asked(100 * verdict.level))
     writer.pytest_kernelbench_verdict(verdict(), "a::b")
     assert path.read_bytes().endswith(b"\n"), "on disk before the session ends"
     writer.pytest_kernelbench_verdict(verdict(3.0), "c::d")

@@ -29,7 +29,8 @@ def test_names_are_shortened_at_their_beginning() -> None:
 
 def test_parts_are_wrapped_whole() -> None:
     parts = ["one: 1", "two: 2", "three: 3"]
-    assert list(wrapped(parts, "  ", 18)) == ["  one: 1, two: 2,", "  three: 3"]
-    assert list(wrapped(parts, "  ", 80)) == ["  one: 1, two: 2, three: 3"]
-    assert list(wrapped([], "  ", 80)) == []
-    assert list(wrapped(["longer than the line"], "  ", 10)) == ["  longer than the line"]
+    assert list(wrapped(parts, "  ", width=18)) == ["  one: 1, two: 2,", "  three: 3"]
+    assert list(wrapped(parts, "  ")) == ["  one: 1, two: 2, three: 3"]
+    assert list(wrapped(parts, "", "   ", width=16)) == ["one: 1, two: 2,", "   three: 3"]
+    assert list(wrapped([], "  ")) == []
+    assert list(wrapped(["longer than the line"], "  ", width=10)) == ["  longer than the line"]

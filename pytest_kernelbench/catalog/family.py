@@ -23,8 +23,11 @@ BY_WORD = (  # the first that is found decides: "batched matrix multiplication" 
 
 def family(problem: Problem) -> str:
     """``conv``, ``matmul``, ...; a level-1 problem that names no other is an ``activation``."""
-    if problem.level in BY_LEVEL:
-        return BY_LEVEL[problem.level]
-    return next(
-        (name for name, words in BY_WORD if re.search(words, problem.name.lower())), "activation"
-    )
+    return family_of(problem.level, problem.name)
+
+
+def family_of(level: int, name: str) -> str:
+    """The same by level and name alone."""
+    if level in BY_LEVEL:
+        return BY_LEVEL[level]
+    return next((found for found, words in BY_WORD if re.search(words, name.lower())), "activation")

@@ -27,8 +27,7 @@ def table(rows: Sequence[Row], thresholds: Sequence[float]) -> Iterator[str]:
     ``thresholds`` are those that get a column, fast_0 aside (that is the share that is right).
     """
     heads = [f"fast_{p:g}" for p in thresholds]
-    widths = [4, 8, 8, *(max(8, len(head) + 1) for head in heads), 14, 7]
-    name_width = max(_LEAST_NAME, WIDTH - sum(widths))
+    widths, name_width = _widths(heads)
     for level, group in groupby(rows, key=lambda row: row.level):
         cells = ("n", "built", "right", *heads, "geomean", "best")
         yield _line(f"level {level}", name_width, cells, widths)
@@ -36,6 +35,42 @@ def table(rows: Sequence[Row], thresholds: Sequence[float]) -> Iterator[str]:
             name = "  " + shortened(row.entrant, name_width - 3)
             yield _line(name, name_width, _figures(row.score, thresholds), widths)
             yield from _remarks(row.score, thresholds)
+
+
+def leaderboard(board: Sequence[Row], thresholds: Sequence[float]) -> Iterator[str]:
+    """A line for each entrant over all levels, the best first; equal ones share a rank."""
+    heads = [f"fast_{p:g}" for p in thresholds]
+    widths, name_width = _widths(heads)
+    cells = ("n", "built", "right", *heads, "geomean", "best")
+    yield _line("entrants", name_width, cells, widths)
+    rank, before = 0, None
+    for place, row in enumerate(board, start=1):
+        figures = _figures(row.score, thresholds)
+        standing = tuple(row.score.share(p).value for p in (*thresholds, 0)), row.score.geomean
+        rank, before = (rank if standing == before else place), standing
+        head = f"{rank:>3} "
+        name = head + shortened(row.entrant, name_width - len(head) - 1)
+        yield _line(name, name_width, figures, widths)
+
+
+def families(rows: Sequence[Row], thresholds: Sequence[float]) -> Iterator[str]:
+    """A line for each family of operators; statuses that its figures do not tell below it."""
+    heads = [f"fast_{p:g}" for p in thresholds]
+    widths, name_width = _widths(heads)
+    for (level, entrant), group in groupby(rows, key=lambda row: (row.level, row.entrant)):
+        cells = ("n", "built", "right", *heads, "geomean", "best")
+        title = shortened(f"level {level} {entrant}", name_width - 1)
+        yield _line(title, name_width, cells, widths)
+        for row in group:
+            figures = _figures(row.score, thresholds)
+            yield _line(f"  {shortened(row.family, name_width - 3)}", name_width, figures, widths)
+            yield from wrapped(_counted(row.score), "    ")
+
+
+def _widths(heads: Sequence[str]) -> tuple[list[int], int]:
+    """Of the columns, and of the name before them."""
+    widths = [4, 8, 8, *(max(8, len(head) + 1) for head in heads), 14, 7]
+    return widths, max(_LEAST_NAME, WIDTH - sum(widths))
 
 
 def _line(name: str, name_width: int, cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -71,6 +106,11 @@ def _remarks(score: Score, thresholds: Sequence[float]) -> Iterator[str]:
     spreads = [_spread(share) for share in shares]
     yield from wrapped([f"95 % over problems: {spreads[0]}", *spreads[1:]], "    ")
     yield from (f"    {text}" for text in _at_k(score))
+    yield from wrapped(_counted(score), "    ")
+
+
+def _counted(score: Score) -> list[str]:
+    """What the columns do not tell."""
     counted = [f"missing: {score.missing}"] if score.missing else []
     if score.right_untimed:
         counted.append(f"right, not timed: {score.right_untimed}")
@@ -79,7 +119,7 @@ def _remarks(score: Score, thresholds: Sequence[float]) -> Iterator[str]:
         for status, count in sorted(score.counts.items())
         if count and status not in _TOLD_IN_TABLE
     ]
-    yield from wrapped(counted, "    ")
+    return counted
 
 
 def _spread(share: Share) -> str:
@@ -102,16 +142,19 @@ def _estimate(name: str, at: AtK) -> str:
     return f"{name}@{at.k} " + ("-" if at.value is None else f"{at.value:.3f}")
 
 
-def wrapped(parts: Sequence[str], indent: str, width: int = WIDTH) -> Iterator[str]:
-    """Parts on as few lines as fit, with commas between."""
+def wrapped(
+    parts: Sequence[str], indent: str, deeper: str | None = None, width: int = WIDTH
+) -> Iterator[str]:
+    """Parts on as few lines as fit, with commas between; ``deeper`` indents all but the first."""
     line = indent
+    indent = indent if deeper is None else deeper
     for index, part in enumerate(parts):
         text = part + (", " if index < len(parts) - 1 else "")
-        if len(line) + len(text.rstrip()) > width and line != indent:
+        if len(line) + len(text.rstrip()) > width and line.strip():
             yield line.rstrip()
             line = indent
         line += text
-    if line != indent:
+    if line.strip():
         yield line.rstrip()
 
 

@@ -76,7 +76,7 @@ def trace(verdict: Verdict, at: datetime) -> dict[str, Any] | None:
             "hardware": verdict.device or "unknown",
             "libs": {"pytest-kernelbench": __version__},
         },
-        "timestamp": at.isoformat(),
+        "timestamp": verdict.provenance.judged_at if verdict.provenance else at.isoformat(),
         "log": "\n".join((*verdict.reasons, verdict.detail)).strip(),
     }
     if status in ("PASSED", "INCORRECT_NUMERICAL"):

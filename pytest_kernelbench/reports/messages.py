@@ -1,0 +1,55 @@
+"""What is said of a verdict that does not pass, in the words of a failed test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_kernelbench.timing import words
+from pytest_kernelbench.timing.interval import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_kernelbench.verdict import Measurement, Verdict
+
+DETAIL_LIMIT = 16_000
+"""Characters of detail in a message; people who feed messages to models ask for a cap."""
+
+
+def faster_words(verdict: Verdict, p: float) -> str:
+    """Why a right solution does not pass ``--kb-p``."""
+    measured = verdict.measurement
+    told = "it has no time" if measured is None else speedup_words(measured, p)
+    return f"{verdict.title}: right, but {told}"
+
+
+def speedup_words(measured: Measurement, p: float) -> str:
+    """``1.48x (1.43 to 1.52) against eager, not shown to be above 1.5``."""
+    interval = Interval(measured.speedup, measured.low, measured.high)
+    told, claim = words.speedup_words(interval, (p,)).rsplit(", ", 1)
+    return f"{told} against {measured.baseline}, {claim}"
+
+
+def explain(verdict: Verdict) -> str:
+    """The whole message of a failure: status, reasons, detail, and where the rest is."""
+    return "\n".join(_lines(verdict))
+
+
+def _lines(verdict: Verdict) -> Iterator[str]:
+    reasons = verdict.reasons or ("no reason was given",)
+    yield f"{verdict.status.value}: {verdict.title}: {reasons[0]}"
+    yield from (f"  {reason}" for reason in reasons[1:])
+    if verdict.detail:
+        yield shorten(verdict.detail.rstrip("\n"))
+    yield from (f"note: {note}" for note in verdict.notes)
+    if verdict.log:
+        yield f"whole output: {verdict.log}"
+
+
+def shorten(text: str, limit: int = DETAIL_LIMIT) -> str:
+    """Keep both ends of a long text: the first error stands early, the last words late."""
+    if len(text) <= limit:
+        return text
+    head, tail = text[: limit * 3 // 4], text[-limit // 4 :]
+    left_out = len(text) - len(head) - len(tail)
+    return f"{head}\n... {left_out} characters left out ...\n{tail}"

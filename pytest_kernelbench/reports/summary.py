@@ -1,0 +1,86 @@
+"""The summary's lines: the same from a session that has just ended and from its records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pytest_kernelbench.gates import gates
+from pytest_kernelbench.reports import terminal
+from pytest_kernelbench.tally import by_family, leaders, rows, thresholds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pytest_kernelbench.gates import Gate
+    from pytest_kernelbench.settings import Settings
+    from pytest_kernelbench.tally import Asked
+    from pytest_kernelbench.verdict import Verdict
+
+NO_SELFTEST = "no selftest here yet: kb selftest"
+_SLOWEST = 3
+_SLOW_BUILD_S = 1.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a session came to, or several whose records were put together."""
+
+    verdicts: Sequence[Verdict]
+    """Those that are scored."""
+    asked: Asked
+    settings: Settings
+    selftests: Mapping[str, str] = field(default_factory=dict)
+    """By a device's UUID, what the last selftest there said."""
+    verbose: bool = False
+    """With the families of operators."""
+
+    @property
+    def baseline(self) -> str:
+        """The one that decides."""
+        measured = (verdict.measurement for verdict in self.verdicts)
+        return next((m.baseline for m in measured if m is not None), self.settings.baselines[0])
+
+
+def summary(outcome: Outcome) -> Iterator[str]:
+    """Tables first, then where they come from, then what took long to build."""
+    shown = outcome.verdicts, outcome.asked, outcome.settings
+    columns = thresholds(outcome.settings)
+    made = rows(*shown)
+    yield from terminal.table(made, columns)
+    if len({row.entrant for row in made}) > 1:
+        yield from terminal.leaderboard(leaders(*shown), columns)
+    if outcome.verbose:
+        yield from terminal.families(by_family(*shown), columns)
+    yield from terminal.legend(outcome.baseline)
+    yield from _circumstances(outcome)
+    yield from _slowest_builds(outcome.verdicts)
+
+
+def all_gates(outcome: Outcome) -> list[Gate]:
+    """Every gate that was asked for, passed or not."""
+    made = rows(outcome.verdicts, outcome.asked, outcome.settings)
+    return [*gates(made, outcome.settings)]
+
+
+def _circumstances(outcome: Outcome) -> Iterator[str]:
+    """Where it was judged, how steady that place was, and how far its walls reach."""
+    judged = [verdict for verdict in outcome.verdicts if verdict.device]
+    places = {(v.device, v.size, v.dtype): v.device_uuid for v in judged}
+    for (device, size, dtype), uuid in places.items():
+        yield f"judged on {device}, {size} sizes, {dtype}"
+        yield from terminal.sentence(outcome.selftests.get(uuid) or NO_SELFTEST)
+    for verdict in judged:
+        if (control := verdict.control) is not None:
+            yield from terminal.sentence(terminal.control(control))
+    if missing := sorted({wall for verdict in judged for wall in verdict.missing_walls}):
+        yield from terminal.sentence("reduced isolation: no " + "; no ".join(missing))
+
+
+def _slowest_builds(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    built = [v for v in verdicts if not v.build_cached and v.build_s >= _SLOW_BUILD_S]
+    if not built:
+        return
+    slowest = sorted(built, key=lambda verdict: -verdict.build_s)[:_SLOWEST]
+    told = [f"{v.build_s:.1f} s {v.title}" for v in slowest]
+    yield from terminal.wrapped([f"slowest of {len(built)} builds: {told[0]}", *told[1:]], "", "  ")
