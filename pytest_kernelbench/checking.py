@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_kernelbench import options
 from pytest_kernelbench.catalog.problems import TABLE_SUFFIXES, ProblemCatalog
+from pytest_kernelbench.engine.choice import NO_RAY
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.settings import Settings
 
@@ -45,6 +47,7 @@ def checked_settings(config: pytest.Config) -> Settings:
         given |= options.split_gates(given.get("fail_under_levels", ()))
         given |= _baselines(given.get("baselines", ("eager",)), config)
         _check_engine(given.get("engine", "local"), config)
+        _check_cluster(given, config)
         if not hasattr(config, "workerinput"):
             _check_device(given.get("device", "auto"), given.get("engine", "local"))
             _check_times(given)
@@ -134,6 +137,33 @@ def _check_engine(name: str, config: pytest.Config) -> None:
     known = sorted({engine for offer in offers for engine in offer})
     if name not in known:
         message = f"--kb-engine {name}: unknown; there are {_comma(known)}"
+        raise UsageError(message)
+
+
+def _check_cluster(given: Mapping[str, Any], config: pytest.Config) -> None:
+    """What is about a cluster needs one; what spreads over this machine is of no use to it."""
+    if given.get("engine", "local") != "ray":
+        for field, flag in (("ray_address", "--kb-ray-address"), ("gpu", "--kb-gpu")):
+            if given.get(field) is not None:
+                message = f"{flag} is about a Ray cluster: give --kb-engine ray too"
+                raise UsageError(message)
+        return
+    if find_spec("ray") is None:
+        raise UsageError(NO_RAY)
+    device = given.get("device", "auto")
+    if device.startswith("cuda:"):
+        message = (
+            f"--kb-device {device} names a GPU of this machine, but --kb-engine ray leaves the "
+            "choice to Ray; give --kb-device cuda, and --kb-gpu KIND if there are several kinds"
+        )
+        raise UsageError(message)
+    if device == "cpu" and given.get("gpu") is not None:
+        message = f"--kb-gpu {given['gpu']} and --kb-device cpu exclude each other"
+        raise UsageError(message)
+    if hasattr(config, "workerinput") or config.getoption("dist", "no") != "no":
+        message = (
+            "--kb-engine ray and pytest-xdist's -n exclude each other: Ray spreads the pairs itself"
+        )
         raise UsageError(message)
 
 
