@@ -133,6 +133,24 @@ def test_a_folder_of_tasks(task: Path, tmp_path: Path) -> None:
     assert [problem.id for problem in catalog.problems] == ["level0/001_add"]
 
 
+def test_folders_of_tasks_side_by_side(task: Path, tmp_path: Path) -> None:
+    """Problems that have no number get one each, whatever root they are in."""
+    for name in ("hard/01_scale", "hard/02_shift"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "reference.py").write_text(
+            "class Model: pass\ndef get_inputs(): return []\n"
+        )
+    alone = tmp_path / "alone.py"
+    alone.write_text("class Model: pass\ndef get_inputs(): return []\n")
+    catalog = ProblemCatalog([tmp_path / "hard", task.parent], [alone], tmp_path / "cache")
+    assert [problem.id for problem in catalog.problems] == [
+        "level0/001_alone",
+        "level0/002_scale",
+        "level0/003_shift",
+        "level0/004_add",
+    ]
+
+
 def test_a_task_without_settings(task: Path, tmp_path: Path) -> None:
     (task / "task.yml").unlink()
     with pytest.raises(UsageError, match=r"generate_input needs m, n, but no task\.yml beside it"):
@@ -170,6 +188,11 @@ def test_a_submission_keeps_its_modules(pair: Any, tmp_path: Path, place: str) -
     assert made.problem.name == "add"
     assert beside(made) == {"solution.py", "kb_reference.py", "task.py", "utils.py"}
     assert (made.solution.path.parent / "task.py").read_text() == TASK
+
+
+def test_a_later_version_of_a_leaderboard(pair: Any, tmp_path: Path) -> None:
+    made = pair(tmp_path / "mine/a.py", SUBMISSION.replace("leaderboard add", "leaderboard add_v2"))
+    assert (made.problem.name, made.solution.sample) == ("add", 2)
 
 
 def test_a_submission_far_from_its_task(pair: Any, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from pytest_kernelbench.catalog.near import near, spans
 from pytest_kernelbench.catalog.pair import Pair
 from pytest_kernelbench.catalog.problems import ProblemCatalog
 from pytest_kernelbench.catalog.solutions import Matchmaker, own_adapters
+from pytest_kernelbench.catalog.sources import archive
 from pytest_kernelbench.cli import main
 from pytest_kernelbench.engine.needs import needs_cuda
 
@@ -81,6 +82,12 @@ def test_all_paired(disk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(disk, "kernel.py")
     assert pairs("kernel.py", "--problem", "problems/level1/019_relu.py") == 0
     assert "the only problem that was named; kernel, sample 0" in capsys.readouterr().out
+
+
+def test_a_folder_and_one_in_it(disk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(disk, "runs/gpt/level_1_problem_19_sample_0_kernel.py")
+    assert pairs("runs", "runs/gpt") == 0
+    assert "1 found, 1 paired" in capsys.readouterr().out
 
 
 def test_what_is_not_there(disk: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -179,9 +186,40 @@ def test_what_is_defined_again_is_noted(disk: Path) -> None:
     maker = Matchmaker(ProblemCatalog([disk / "problems"]), own_adapters(("solutions",)))
     claim = maker.claim(path)
     assert claim is not None
-    pair = maker.pair(path, claim)
+    pair = maker.pair(path, maker.understood(path, claim))
     assert isinstance(pair, Pair)
     assert pair.solution.path == path
     assert pair.solution.notes == (
         "its own Model, get_inputs are not used: the problem's file decides",
     )
+
+
+def test_what_a_row_defines_again_is_noted(disk: Path) -> None:
+    row = {"level": 1, "problem_id": 19, "code": MODEL + NEW}
+    path = write(disk, "rows.jsonl", json.dumps(row))
+    maker = Matchmaker(ProblemCatalog([disk / "problems"]), cache=disk / "cache")
+    made = archive.pairs(path, maker)["row1"]
+    assert made.solution.notes == (
+        "from rows.jsonl:1",
+        "its own Model, get_inputs are not used: the problem's file decides",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "problem", "sample"),
+    [
+        ("relu_v1.py", "level1/019_relu", 1),
+        ("ReLU-v12.py", "level1/019_relu", 12),
+        ("leaky_relu.py", "level1/020_leaky_relu", 0),
+    ],
+)
+def test_versions_are_tries(disk: Path, name: str, problem: str, sample: int) -> None:
+    maker = Matchmaker(
+        ProblemCatalog([disk / "problems"]), own_adapters(("solutions",)), disk / "cache"
+    )
+    path = write(disk, f"flat/{name}")
+    claim = maker.claim(path, named=True)
+    assert claim is not None
+    made = maker.pair(path, claim)
+    assert isinstance(made, Pair)
+    assert (made.problem.id, made.solution.sample) == (problem, sample)

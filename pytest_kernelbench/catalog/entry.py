@@ -14,6 +14,7 @@ _BINDS_FORWARD = re.compile(r"\.\s*def\s*\(\s*\"([A-Za-z_]\w*)\"")
 _MODULE = "PYBIND11_MODULE"
 _MODEL_NEW = re.compile(r"^[ \t]*(?:class[ \t]+)?ModelNew\b", re.MULTILINE)
 _POPCORN = re.compile(r"^(?:#|//)!POPCORN[ \t]+leaderboard[ \t]+(\S+)", re.MULTILINE)
+_OWN = re.compile(r"^(?:def[ \t]+(get_inputs|get_init_inputs)|class[ \t]+(Model))\b", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,12 @@ def popcorn(text: str) -> str:
     """The leaderboard that ``#!POPCORN leaderboard NAME`` names; empty if none."""
     match = _POPCORN.search(text, 0, 4000)
     return match[1] if match else ""
+
+
+def own_definitions(text: str) -> tuple[str, ...]:
+    """A remark on what a solution with ``ModelNew`` defines of the problem again, if it does."""
+    own = dict.fromkeys(a or b for a, b in _OWN.findall(text))
+    return (f"its own {', '.join(own)} are not used: the problem's file decides",) if own else ()
 
 
 @lru_cache(maxsize=64)

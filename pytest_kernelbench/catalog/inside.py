@@ -26,7 +26,6 @@ _SPEAKS = re.compile(
     rb"|\bimport\b.*\bModelNew\b",
     re.MULTILINE,
 )
-_OWN = re.compile(rb"^(?:def[ \t]+(get_inputs|get_init_inputs)|class[ \t]+(Model))\b", re.MULTILINE)
 
 
 def look_inside(path: Path, *, named: bool = False) -> Claim | None:  # noqa: PLR0911 - one a kind
@@ -132,11 +131,6 @@ def _beside_a_solution(path: Path) -> bool:
         for folder in folders
         for name in ("solution.py", "model_new.py")
     )
-
-
-def own_definitions(data: bytes) -> tuple[str, ...]:
-    """What a solution defines of the problem again: ``get_inputs``, ``Model``."""
-    return tuple(dict.fromkeys((a or b).decode() for a, b in _OWN.findall(data)))
 
 
 def _too_big(path: Path) -> bool:

@@ -73,7 +73,12 @@ def pairs_command(args: argparse.Namespace) -> int:
     cache = args.cache.absolute()
     catalog = ProblemCatalog(roots, [path.absolute() for path in args.problem_files], cache)
     matchmaker = Matchmaker(catalog, own_adapters(("solutions",)), cache, args.level)
-    lines = [line for path in args.paths for line in pair_lines(path.absolute(), matchmaker)]
+    # A folder and one in it may both be named.
+    lines = list(
+        dict.fromkeys(
+            line for path in args.paths for line in pair_lines(path.absolute(), matchmaker)
+        )
+    )
     sys.stdout.writelines(f"{text}\n" for text in (*table(lines), *catalog.complaints))
     paired = sum(line.problem != NONE for line in lines)
     sys.stdout.write(f"{len(lines)} found, {paired} paired; searched {catalog.describe()}\n")

@@ -62,13 +62,15 @@ class ProblemCatalog:
 
     @cached_property
     def _by_number(self) -> dict[tuple[int, int], Problem]:
-        found: dict[tuple[int, int], Problem] = {}
-        for root in reversed(self.roots):
-            found.update(self._below(root))
-        found.update({(problem.level, problem.number): problem for problem in self.named})
+        found = {(problem.level, problem.number): problem for problem in self.named}
+        for root in self.roots:
+            taken = max((number for level, number in found if level == 0), default=0)
+            for key, problem in self._below(root, taken + 1).items():
+                found.setdefault(key, problem)
         return dict(sorted(found.items()))
 
-    def _below(self, root: Path) -> dict[tuple[int, int], Problem]:
+    def _below(self, root: Path, first: int) -> dict[tuple[int, int], Problem]:
+        """The problems of one root; those that have no number are counted from ``first``."""
         if root.suffix in TABLE_SUFFIXES and root.is_file():
             from pytest_kernelbench.catalog import problem_files
 
@@ -80,7 +82,6 @@ class ProblemCatalog:
         if not found and root.is_dir():
             from pytest_kernelbench.catalog import problem_files
 
-            first = len(self.files) + 1
             tasks = enumerate(problem_files.task_references(root), start=first)
             made = [problem_files.problem_of_file(path, self._cache, n) for n, path in tasks]
             made = made or problem_files.flat_problems(root)

@@ -71,8 +71,7 @@ class Matchmaker:
         """The claim with what the file's text adds: its entry point, or why it has none."""
         if claim.refusal or claim.material is not None:
             return claim
-        from pytest_kernelbench.catalog.entry import python_entry
-        from pytest_kernelbench.catalog.inside import own_definitions
+        from pytest_kernelbench.catalog.entry import own_definitions, python_entry
         from pytest_kernelbench.catalog.sources.text import claim_text, entered
 
         if claim.adapter == "text":
@@ -84,19 +83,19 @@ class Matchmaker:
             data = path.read_bytes()
         except OSError:
             return claim  # Whoever builds it will say why.
-        own = own_definitions(data)
+        text = data.decode("utf-8", "replace")
         if claim.entry == "ModelNew" and b"ModelNew" not in data:
-            text = data.decode("utf-8", "replace")
             entry = python_entry(text, model=claim.format == "folder of a task")
             return claim if entry is None else entered(claim, entry, None)
-        if own and claim.entry == "ModelNew":
-            note = f"its own {', '.join(own)} are not used: the problem's file decides"
-            return replace(claim, notes=(*claim.notes, note))
+        if claim.entry == "ModelNew":
+            # Asked twice of a claim it says the same.
+            notes = dict.fromkeys((*claim.notes, *own_definitions(text)))
+            return replace(claim, notes=tuple(notes))
         return claim
 
     def pair(self, path: Path, claim: Claim) -> Pair | str:
         """The pair, or a sentence on why there is none and what comes near."""
-        claim = self.understood(path, claim)
+        claim = self._without_version(self.understood(path, claim))
         if claim.refusal:
             return f"{claim.origin or path.name}: {claim.refusal}"
         problem = self._problem(path, claim)
@@ -126,6 +125,15 @@ class Matchmaker:
         if claim.level is None and self.catalog.only is not None:
             return self.catalog.only
         return why + self._near(replace(claim, level=level))
+
+    def _without_version(self, claim: Claim) -> Claim:
+        """``relu_v2`` is a second try at ``relu``, where no problem is called as the whole."""
+        match = re.fullmatch(r"(.+)[_-]v([0-9]{1,5})", claim.name)
+        if match is None or claim.number is not None or self.catalog.called(claim.name):
+            return claim
+        if not self.catalog.called(match[1]):
+            return claim
+        return replace(claim, name=match[1], sample=claim.sample or int(match[2]))
 
     def _by_name(self, path: Path, claim: Claim) -> Problem | str:
         """By what is known beside level and number, or the only problem that was named."""

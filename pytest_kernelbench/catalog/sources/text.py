@@ -9,6 +9,7 @@ from pytest_kernelbench.catalog import answers
 from pytest_kernelbench.catalog.entry import (
     Entry,
     cpp_entry,
+    own_definitions,
     python_entry,
     top_level_names,
 )
@@ -52,6 +53,8 @@ def entered(base: Claim, entry: Entry, material: Material | None) -> Claim:
     if entry.task and claim.number is None and claim.level is None:
         place = parse(entry.task)
         claim = replace(claim, name=place.name or entry.task)
+    if material is not None and entry.name == "ModelNew":
+        claim = replace(claim, notes=(*claim.notes, *own_definitions(material.files[0][1])))
     return replace(claim, refusal=entry.refusal, skipped=entry.skipped)
 
 
