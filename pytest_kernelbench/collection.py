@@ -108,6 +108,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         from pytest_kernelbench.benchmarks import CLOCK
 
         marks.append(pytest.mark.benchmark(timer=CLOCK, group=f"level {problem.level}"))
+    if metafunc.config.stash[STATE].must_fail(module.nodeid):
+        from pytest_kernelbench.expectations import NotBuilt, NotRight
+
+        why = "--kb-expect-failure"
+        marks.append(pytest.mark.xfail(raises=(NotRight, NotBuilt), strict=True, reason=why))
     # The parameter is the id, not the Problem: pytest-benchmark writes parameters into its JSON.
     parameter = pytest.param(problem.id, id=problem.id, marks=marks)
     metafunc.parametrize("problem", [parameter], indirect=True)
