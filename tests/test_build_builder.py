@@ -297,6 +297,19 @@ def test_closing_ends_what_is_under_way(make: Any, write: Any) -> None:
     assert not list(builder._store.rows())
 
 
+def test_closing_does_not_wait_until_builds_can_begin(make: Any, write: Any) -> None:
+    """What children are forked from imports torch for seconds."""
+    builder = make()
+    builder.ahead([(write(MODEL, f"copy{n}.py"), "ModelNew") for n in range(4)])
+    while builder._nursery._process is None:
+        time.sleep(0.001)
+    started = time.monotonic()
+    builder.close()
+    assert time.monotonic() - started < 1.0
+    with pytest.raises(MachineError, match="over"):
+        builder.build(write(MODEL, "copy0.py"))
+
+
 def test_progress_says_how_many(make: Any, write: Any) -> None:
     builder = make()
     assert str(builder.progress) == "0 built"

@@ -129,13 +129,17 @@ class Builder:
     def close(self) -> None:
         """End what is under way, drop what has not begun, keep the cache within its bound."""
         self._cancelled.set()
+        self._nursery.refuse()
         self._pool.shutdown(wait=True, cancel_futures=True)
         self._precompiled.close()
         self._nursery.close()
         self._tidy()
 
     def submit(self, solution: Path, entry: str) -> Future[Extension]:
-        """What ``build`` waits for."""
+        """What ``build`` waits for; raises ``MachineError`` once the builder is closed."""
+        if self._cancelled.is_set():
+            message = f"{solution} is not built: the session is over"
+            raise MachineError(message)
         solution = solution.absolute()
         try:
             source = _checked_source(solution)

@@ -75,6 +75,7 @@ class Nursery:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
+        self._over = False
 
     def spawn(self, folder: Path, cwd: Path, log: Path, environment: Mapping[str, str]) -> Newborn:
         """Fork the build child of ``folder``. Raises ``MachineError``."""
@@ -89,6 +90,16 @@ class Nursery:
                         message = f"no build child can be started: {error}"
                         raise MachineError(message) from error
         raise AssertionError
+
+    def refuse(self) -> None:
+        """Start nothing more; whoever waits for the process to get ready waits no longer.
+
+        Children that have begun go on: ``close`` ends them.
+        """
+        self._over = True
+        starting = self._process
+        if starting is not None and self._socket is None:
+            starting.kill()
 
     def close(self) -> None:
         """End it, with every child that is still there."""
@@ -111,6 +122,9 @@ class Nursery:
         return Newborn(pid, read_end)
 
     def _start(self) -> socket.socket:
+        if self._over:
+            message = "no build child can be started: the session is over"
+            raise MachineError(message)
         # Whole messages, with their descriptors: a stream would have to be cut up again.
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         arguments = json.dumps([import_paths(), theirs.fileno()])
@@ -126,6 +140,8 @@ class Nursery:
                 start_new_session=True,
             )
             theirs.close()
+            if self._over:  # since it was asked above
+                self._process.kill()
             ours.settimeout(_START_TIMEOUT_S)
             if ours.recv(1) != b"!":
                 said.seek(0)
