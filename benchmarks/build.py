@@ -90,6 +90,7 @@ def plain(sources: list[Path], scratch: Path) -> Figures:
         environment["PYTORCH_NVCC"] = tools.nvcc
         environment["CPLUS_INCLUDE_PATH"] = os.pathsep.join(tools.more_includes)
         del environment["PYTEST_KERNELBENCH_BUILD"]
+        begun = time.monotonic()
         done = subprocess.run(
             [sys.executable, "-c", _PLAIN, str(source)],
             env=environment,
@@ -97,6 +98,9 @@ def plain(sources: list[Path], scratch: Path) -> Figures:
             stderr=subprocess.STDOUT,
             check=False,
         )
+        # As it goes: whoever has to stop early knows what was measured until then.
+        spent_s, so_far_s = time.monotonic() - begun, time.monotonic() - started
+        print(f"  plain {source.stem}: {spent_s:.1f} s wall, {so_far_s:.1f} s so far", flush=True)
         if done.returncode:
             failed += 1
             print(f"plain: {source.name} failed\n{done.stdout.decode()[-2000:]}", file=sys.stderr)
