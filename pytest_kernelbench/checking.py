@@ -27,6 +27,9 @@ EXCLUDING = (
     ("correctness_only", "baseline_times", "there is no time to compare with them"),
     ("build_only", "baseline_times", "a build is not timed"),
     ("correctness_only", "budget_s", "there is no timing to spend it on"),
+    ("build_only", "compare", "a build is not timed"),
+    ("correctness_only", "compare", "there is no time to compare"),
+    ("changed_since", "fail_under_levels", "fast_p is a share of all problems that were asked"),
 )
 """Pairs of fields that cannot both be given, and why."""
 
@@ -51,7 +54,7 @@ def checked_settings(config: pytest.Config) -> Settings:
         if not hasattr(config, "workerinput"):
             _check_device(given.get("device", "auto"), given.get("engine", "local"))
             _check_times(given)
-        for field in ("json", "eval_results", "trace", "csv"):
+        for field in ("json", "resume", "eval_results", "trace", "csv", "markdown"):
             _check_file(field, given.get(field))
         return Settings(**given)
     except UsageError as error:
