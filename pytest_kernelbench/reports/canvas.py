@@ -27,17 +27,17 @@ _MARKERS = "os^DvPX*"
 class Canvas:
     """One panel of a given size in pixels, with a strip on its left if asked for."""
 
-    def __init__(self, width: int, height: int, *, strip: bool = False) -> None:
+    def __init__(self, width: int, height: int, *, strip: bool = False, top: int = _TOP) -> None:
         self.figure = Figure(figsize=(width / _DPI, height / _DPI), dpi=_DPI)
-        self._size = (width, height)
+        self._size = (width, height, top)
         self.axes = self._panel(_LEFT + (_STRIP + _GAP if strip else 0), width - _RIGHT)
         self.strip = self._panel(_LEFT, _LEFT + _STRIP) if strip else None
         self.dots: list[Dot] = []
 
     def _panel(self, left: float, right: float) -> Axes:
-        width, height = self._size
+        width, height, top = self._size
         box = (left / width, _BOTTOM / height, (right - left) / width,
-               (height - _BOTTOM - _TOP) / height)  # fmt: skip
+               (height - _BOTTOM - top) / height)  # fmt: skip
         axes = self.figure.add_axes(box)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
@@ -120,7 +120,7 @@ class Canvas:
         )  # fmt: skip
         self.scatter(dots, axes)
         axes.set_xlim(0, 1)
-        axes.set_ylim(min([dot.y for dot in dots] + [bytes_per_s / 64]) / 2, bytes_per_s * 2.2)
+        axes.set_ylim(min([dot.y for dot in dots] + [bytes_per_s / 16]) / 1.6, bytes_per_s * 2.2)
         axes.set_xticks([0.5], ["none"])
         axes.yaxis.set_major_formatter(EngFormatter(sep=""))
         axes.yaxis.set_minor_formatter(NullFormatter())

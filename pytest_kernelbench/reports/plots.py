@@ -19,8 +19,6 @@ from pytest_kernelbench.reports.svg import ink, render, series
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from matplotlib.axes import Axes
-
     from pytest_kernelbench.reports.canvas import Canvas
 
 DASHES = ((), (6, 2.5), (1.6, 1.8), (7, 2, 1.6, 2), (3.5, 2), (9, 3), (1, 3), (5, 2, 1, 2, 1, 2))
@@ -90,33 +88,39 @@ def available() -> None:
 
 def legend(labels: Iterable[str]) -> str:
     """An HTML list of series in the order of their slots, each with its line and marker."""
-    keys = "".join(_key(slot, label) for slot, label in enumerate(labels))
-    return f'<ul class="legend">{keys}</ul>'
+    items = "".join(
+        f"<li>{key(slot)} {html.escape(label)}</li>" for slot, label in enumerate(labels)
+    )
+    return f'<ul class="legend">{items}</ul>'
 
 
-def _key(slot: int, label: str) -> str:
+def key(slot: int) -> str:
+    """A series' line, small enough to stand before its name."""
     pattern = " ".join(f"{length:g}" for length in DASHES[min(slot, len(DASHES) - 1)])
     dash = f' stroke-dasharray="{pattern}"' if pattern else ""
     name = series(slot)
     return (
-        '<li><svg class="plot key" viewBox="0 0 28 10" aria-hidden="true">'
+        '<svg class="plot key" viewBox="0 0 28 10" aria-hidden="true">'
         f'<path class="k-{name}" stroke="{ink(name)}" d="M0 5H28" fill="none" stroke-width="2.2"'
-        f"{dash}/></svg> {html.escape(label)}</li>"
+        f"{dash}/></svg>"
     )
 
 
 # Shares
 
 
-def fast_p(curves: Sequence[Curve], name: str, title: str) -> str:
-    """fast_p over p on a scale of doublings; ``x`` holds p, and 0 has a place of its own."""
+def fast_p(curves: Sequence[Curve], name: str, title: str, top: float = 1.0) -> str:
+    """fast_p over p on a scale of doublings; ``x`` holds p, and 0 has a place of its own.
+
+    ``top`` is the largest share on the upright axis: the same in all pictures that are compared.
+    """
     canvas = _canvas(WIDTH, HEIGHT)
     positive = [p for curve in curves for p in curve.x if p > 0]
     least, most = min(positive, default=0.25), max(positive, default=8.0)
     zero = math.log2(least) - 0.7
     places = {p: math.log2(p) if p > 0 else zero for curve in curves for p in curve.x}
     axes = canvas.axes
-    _shares(axes, [(curve, [places[p] for p in curve.x]) for curve in curves])
+    _shares(canvas, [(curve, [places[p] for p in curve.x]) for curve in curves], top)
     ticks = _doublings(least, most)
     canvas.ticks_x([(zero, "0"), *((math.log2(p), _fraction(p)) for p in ticks)])
     axes.set_xlim(zero - 0.1, math.log2(most))
@@ -128,7 +132,7 @@ def fast_p(curves: Sequence[Curve], name: str, title: str) -> str:
 def shares_by_call(curves: Sequence[Curve], name: str, title: str, x_label: str) -> str:
     """Shares over a number of calls, samples or turns: 1, 2, 3, ..."""
     canvas = _canvas(WIDTH, HEIGHT)
-    _shares(canvas.axes, [(curve, curve.x) for curve in curves], marked=True)
+    _shares(canvas, [(curve, curve.x) for curve in curves], 1.0, marked=True)
     most = max((int(x) for curve in curves for x in curve.x), default=1)
     step = max(1, math.ceil(most / 8))
     canvas.ticks_x([(k, str(k)) for k in range(1, most + 1, step)])
@@ -137,16 +141,21 @@ def shares_by_call(curves: Sequence[Curve], name: str, title: str, x_label: str)
     return render(canvas.figure, name, title, _told(curves, "k"))
 
 
-_MOST_BANDS = 3
+MOST_BANDS = 3
 """Bands of more curves than these would hide each other."""
 
 
 def _shares(
-    axes: Axes, curves: Sequence[tuple[Curve, Sequence[float]]], *, marked: bool = False
+    canvas: Canvas,
+    curves: Sequence[tuple[Curve, Sequence[float]]],
+    top: float,
+    *,
+    marked: bool = False,
 ) -> None:
+    axes = canvas.axes
     for curve, places in curves:
         colour = ink(series(curve.slot))
-        if curve.low and len(curves) <= _MOST_BANDS:
+        if curve.low and len(curves) <= MOST_BANDS:
             axes.fill_between(places, curve.low, curve.high, color=colour, alpha=0.13, linewidth=0)
         if curve.thin:
             axes.plot(places, curve.thin, color=colour, linewidth=0.9, alpha=0.65)
@@ -156,8 +165,8 @@ def _shares(
         if marked:
             line.set_marker(MARKERS[min(curve.slot, len(MARKERS) - 1)])
             line.set_markersize(4.5)
-    axes.set_ylim(0, 1.0)
-    axes.set_yticks([0, 0.25, 0.5, 0.75, 1.0], ["0", "0.25", "0.5", "0.75", "1"])
+    axes.set_ylim(0, top)
+    canvas.ticks_y([(top * part / 4, f"{top * part / 4:g}") for part in range(5)])
 
 
 def _told(curves: Sequence[Curve], word: str) -> str:
@@ -177,12 +186,17 @@ _BINS_A_DOUBLING = 4
 _ROW_HEIGHT = 54
 
 
-def speedups(rows: Sequence[Spread], name: str, title: str) -> str:
-    """A histogram of speedups a row, on a scale of doublings; the mark is the geometric mean."""
-    canvas = _canvas(WIDTH, 56 + _ROW_HEIGHT * max(1, len(rows)))
+def speedups(
+    rows: Sequence[Spread], name: str, title: str, reach: tuple[float, float] = (0.5, 2.0)
+) -> str:
+    """A histogram of speedups a row, on a scale of doublings; the mark is the geometric mean.
+
+    The scale has at least ``reach`` on it: the same for all pictures that are compared.
+    """
+    canvas = _canvas(WIDTH, 50 + _ROW_HEIGHT * max(1, len(rows)), top=6)
     logs = [[math.log2(value) for value in row.speedups] for row in rows]
-    every = [value for found in logs for value in found] or [0.0]
-    least, most = math.floor(min(*every, -1.0)), math.ceil(max(*every, 1.0))
+    every = [value for found in logs for value in found] + [math.log2(end) for end in reach]
+    least, most = math.floor(min(every)), math.ceil(max(every))
     edges = [least + i / _BINS_A_DOUBLING for i in range(_BINS_A_DOUBLING * (most - least) + 1)]
     axes = canvas.axes
     for place, (row, values) in enumerate(zip(reversed(rows), reversed(logs), strict=True)):
@@ -252,7 +266,7 @@ def roofline(
     ridge = roof.flops_per_s / roof.bytes_per_s
     least = min([dot.x for dot in dots] + [ridge / 64]) / 1.6
     most = max([dot.x for dot in dots] + [ridge * 16]) * 1.6
-    floor = min([dot.y for dot in dots] + [roof.flops_per_s / 256]) / 2
+    floor = min([dot.y for dot in dots] + [roof.flops_per_s / 32]) / 1.6
     axes = canvas.axes
     canvas.logarithmic(both=True)
     axes.plot([least, ridge, most], [least * roof.bytes_per_s, *[roof.flops_per_s] * 2],
@@ -299,7 +313,7 @@ def _fraction(power: float) -> str:
     return f"{power:g}" if power >= 1 else f"1/{1 / power:g}"
 
 
-def _canvas(width: int, height: int, *, strip: bool = False) -> Canvas:
+def _canvas(width: int, height: int, *, strip: bool = False, top: int = 28) -> Canvas:
     from pytest_kernelbench.reports.canvas import Canvas
 
-    return Canvas(width, height, strip=strip)
+    return Canvas(width, height, strip=strip, top=top)

@@ -1,0 +1,1 @@
+"""One page that holds everything: pictures, scores, and every pair with its source."""
