@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import os
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pytest_kernelbench.catalog.material import Material, materialise
+from pytest_kernelbench.catalog.material import Material, materialise, too_long, unsafe
 from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
 from pytest_kernelbench.catalog.problems import ProblemCatalog
 from pytest_kernelbench.endings import ended_by
@@ -32,11 +34,11 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
     from types import TracebackType
 
-    from pytest_kernelbench.build.extension import Extension
     from pytest_kernelbench.engine.protocol import Engine
 
 _T = TypeVar("_T")
 DEFAULT_AHEAD = 8
+_Asked = tuple["Question", "Future[Verdict]"]
 _UNTOLD = frozenset({Status.NOT_JUDGED, Status.BAD_PROBLEM, Status.SKIPPED})
 
 
@@ -46,8 +48,8 @@ class Question:
 
     problem: Problem | Path | str
     """A problem, its file, ``"1/19"`` of the problem roots, or the source itself."""
-    solution: Path | str
-    """A file, or the source itself."""
+    solution: Path | str | Material
+    """A file, or the source itself; of several files as ``Material``, its first ``solution.py``."""
     entry: str = "ModelNew"
     entrant: str = "library"
     sample: int = 0
@@ -58,42 +60,40 @@ class Question:
 class Judge:
     """An engine that many threads and event loops may ask. ``close`` it, or use it in ``with``.
 
-    The engine lives in one thread of its own: its processes die with the thread that started them,
-    and it judges one pair at a time. Builds run beside, in as many threads as ``builders`` says.
+    Pairs are built and judged side by side, as far as the machine or the cluster goes: one at a
+    time on each device. A process forked from this one has to make its own.
     """
 
     def __init__(
         self,
         settings: Settings | None = None,
         make_engine: Callable[[Settings], Engine] | None = None,
-        *,
-        builders: int = DEFAULT_AHEAD,
     ) -> None:
         self.settings = settings or Settings()
-        self._judging = ThreadPoolExecutor(1, thread_name_prefix="kb-judge")
-        self._building = ThreadPoolExecutor(builders, thread_name_prefix="kb-build")
-        self._engine = self._judging.submit(make_engine or _local_engine, self.settings)
+        self._starting = ThreadPoolExecutor(1, thread_name_prefix="kb-engine")
+        self._engine = self._starting.submit(make_engine or _own_engine, self.settings)
         self._lock = threading.Lock()
         self._open: set[Future[Verdict]] = set()
-        self._built: list[tuple[Pair, Extension, Future[Verdict]]] = []
-        self._last: Problem | None = None
         self._closed = False
+        self._pid = os.getpid()
 
     def submit(self, question: Question) -> Future[Verdict]:
-        """A future of the verdict; cancelling it works until its judging begins.
+        """A future of the verdict.
 
-        Raises ``UsageError`` where the problem does not exist or the judge is closed. Whatever the
+        Cancelling it drops the pair, or its verdict if it is being judged already. Raises
+        ``UsageError`` where the problem does not exist or the judge is closed. Whatever the
         solution does is a verdict; an exception in the future says that no engine could be made.
         """
         pair = self.pair(question)
         verdict: Future[Verdict] = Future()
         with self._lock:
-            if self._closed:
-                message = "this judge is closed: make another one"
+            if self._closed or self._pid != os.getpid():
+                why = "is closed" if self._closed else "belongs to the process that forked this one"
+                message = f"this judge {why}: make another one"
                 raise UsageError(message)
             self._open.add(verdict)
-            self._building.submit(self._build, pair, verdict)
         verdict.add_done_callback(self._forget)
+        self._engine.add_done_callback(lambda made: _ask(made, pair, verdict))
         return verdict
 
     def judge(self, question: Question) -> Verdict:
@@ -118,12 +118,12 @@ class Judge:
         """
         source = _asynchronous(questions)
         pending: dict[asyncio.Future[Verdict], Question] = {}
-        coming: asyncio.Future[Question | None] | None = None
+        coming: asyncio.Future[_Asked | None] | None = None
         exhausted = False
         try:
             while True:
                 if coming is None and not exhausted and len(pending) < ahead:
-                    coming = asyncio.ensure_future(_next(source))
+                    coming = asyncio.ensure_future(self._next(source))
                 waited: list[asyncio.Future[Any]] = [*pending]
                 if coming is not None:
                     waited.append(coming)
@@ -131,11 +131,11 @@ class Judge:
                     return
                 await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
                 if coming is not None and coming.done():
-                    question, coming = coming.result(), None
-                    if question is None:
+                    asked, coming = coming.result(), None
+                    if asked is None:
                         exhausted = True
                     else:
-                        pending[asyncio.wrap_future(self.submit(question))] = question
+                        pending[asyncio.wrap_future(asked[1])] = asked[0]
                 for future in [each for each in pending if each.done()]:
                     yield pending.pop(future), future.result()
         finally:
@@ -143,6 +143,19 @@ class Judge:
                 answer.cancel()
             if coming is not None:
                 coming.cancel()
+
+    async def _next(self, source: AsyncIterator[Question]) -> _Asked | None:
+        """The next question, asked; in another thread, as sources are read and written for it."""
+        try:
+            question = await source.__anext__()
+        except StopAsyncIteration:
+            return None
+        asking = asyncio.get_running_loop().run_in_executor(None, self.submit, question)
+        try:
+            return question, await asyncio.shield(asking)
+        except asyncio.CancelledError:
+            asking.add_done_callback(_take_back)
+            raise
 
     def pair(self, question: Question) -> Pair:
         """The pair a question is about; sources are written to files below the cache folder."""
@@ -153,17 +166,16 @@ class Judge:
         )
 
     def close(self) -> None:
-        """Drop what has not begun, wait for what has, end every process."""
+        """Drop what has not begun, end what has, and every process."""
         with self._lock:
-            if self._closed:
+            if self._closed or self._pid != os.getpid():
                 return
             self._closed = True
             left = list(self._open)
         for verdict in left:
             verdict.cancel()
-        self._building.shutdown(wait=True, cancel_futures=True)
-        self._judging.submit(self._close_engine).result()
-        self._judging.shutdown(wait=True)
+        self._starting.submit(self._close_engine).result()
+        self._starting.shutdown(wait=True)
 
     def __enter__(self) -> Judge:  # noqa: PYI034 - Self is of Python 3.11
         return self
@@ -176,6 +188,10 @@ class Judge:
     ) -> None:
         self.close()
 
+    @cached_property
+    def _catalog(self) -> ProblemCatalog:
+        return ProblemCatalog(self.settings.problem_roots)
+
     def _problem(self, asked: Problem | Path | str) -> Problem:
         if isinstance(asked, Problem):
             return asked
@@ -187,7 +203,7 @@ class Judge:
         return known or Problem(path, 0, 0, path.stem)
 
     def _known_problem(self, asked: str) -> Problem:
-        catalog = ProblemCatalog(self.settings.problem_roots)
+        catalog = self._catalog
         try:
             level, number = map(int, read_problem_id(asked).split("/"))
         except ValueError as error:
@@ -198,55 +214,20 @@ class Judge:
             raise UsageError(message)
         return problem
 
-    def _file(self, asked: Path | str, what: str) -> Path:
+    def _file(self, asked: Path | str | Material, what: str) -> Path:
         if isinstance(asked, Path):
             if not asked.is_file():
                 message = f"there is no {what} file {asked}; source itself is given as a str"
                 raise UsageError(message)
             return asked.absolute()
         folder = self.settings.cache_dir.absolute() / "sources"
-        return materialise(Material(((f"{what}.py", asked),)), folder, what)
-
-    def _build(self, pair: Pair, verdict: Future[Verdict]) -> None:
-        if verdict.cancelled():
-            return
-        try:
-            engine = self._engine.result()
-        except Exception as error:  # noqa: BLE001 - given to whoever waits for the verdict
-            if verdict.set_running_or_notify_cancel():
-                verdict.set_exception(error)
-            return
-        try:
-            extension = engine.build(pair)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is a verdict
-            if verdict.set_running_or_notify_cancel():
-                verdict.set_result(ended_by(error, pair))
-            return
-        with self._lock:
-            if not self._closed:
-                self._built.append((pair, extension, verdict))
-                self._judging.submit(self._judge_one, engine)
-                return
-        verdict.cancel()
-
-    def _judge_one(self, engine: Engine) -> None:
-        pair, extension, verdict = self._take()
-        if not verdict.set_running_or_notify_cancel():
-            return
-        try:
-            reached = engine.judge(pair, extension)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is a verdict
-            reached = ended_by(error, pair)
-        verdict.set_result(reached)
-
-    def _take(self) -> tuple[Pair, Extension, Future[Verdict]]:
-        """Of what is built, rather the last problem again: its reference is ready."""
-        with self._lock:
-            problems = [pair.problem for pair, _, _ in self._built]
-            again = problems.index(self._last) if self._last in problems else 0
-            taken = self._built.pop(again)
-            self._last = taken[0].problem
-            return taken
+        if isinstance(asked, str):
+            asked = Material(((f"{what}.py", asked),))
+        for name, text in asked.files:
+            if refusal := unsafe(name) or too_long(text):
+                message = f"{what}: {refusal}"
+                raise UsageError(message)
+        return materialise(asked, folder, what)
 
     def _close_engine(self) -> None:
         if self._engine.exception() is None:
@@ -259,7 +240,7 @@ class Judge:
 
 def judge(
     problem: Problem | Path | str,
-    solution: Path | str,
+    solution: Path | str | Material,
     *,
     entry: str = "ModelNew",
     settings: Settings | None = None,
@@ -295,14 +276,53 @@ def reward(
     return right + (min(max(measured.low, 0.0), cap) if measured is not None else 0.0)
 
 
-def _local_engine(settings: Settings) -> Engine:
-    from pytest_kernelbench.engine.local import LocalEngine
+def _own_engine(settings: Settings) -> Engine:
+    from pytest_kernelbench.engine.choice import ENGINES, make_engine
 
-    return LocalEngine(settings)
+    engine = make_engine(settings)
+    if engine is None:
+        message = f"there is no engine {settings.engine!r}; there are {', '.join(ENGINES)}"
+        raise UsageError(message)
+    return engine
+
+
+def _ask(made: Future[Engine], pair: Pair, verdict: Future[Verdict]) -> None:
+    """Once the engine is there, or is not."""
+    no_engine = made.exception()
+    if no_engine is not None:
+        with suppress(InvalidStateError):  # cancelled meanwhile
+            verdict.set_exception(no_engine)
+        return
+    if verdict.cancelled():
+        return
+    try:
+        judged = made.result().submit(pair)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is a verdict
+        with suppress(InvalidStateError):
+            verdict.set_result(ended_by(error, pair))
+        return
+    verdict.add_done_callback(lambda done: done.cancelled() and judged.cancel())
+    judged.add_done_callback(lambda done: _settle(done, pair, verdict))
+
+
+def _settle(judged: Future[Verdict], pair: Pair, verdict: Future[Verdict]) -> None:
+    if judged.cancelled():
+        verdict.cancel()
+        return
+    error = judged.exception()
+    with suppress(InvalidStateError):  # cancelled by whoever asked
+        verdict.set_result(
+            ended_by(error, pair) if isinstance(error, Exception) else judged.result()
+        )
+
+
+def _take_back(asking: asyncio.Future[Future[Verdict]]) -> None:
+    if not asking.cancelled() and asking.exception() is None:
+        asking.result().cancel()
 
 
 @cache
-def _made(settings: Settings) -> Judge:
+def _made(settings: Settings, _pid: int) -> Judge:
     made = Judge(settings)
     atexit.register(made.close)
     return made
@@ -310,7 +330,7 @@ def _made(settings: Settings) -> Judge:
 
 def _shared(settings: Settings) -> Judge:
     with _SHARING:  # the cache alone would make two where two threads ask at once
-        return _made(settings)
+        return _made(settings, os.getpid())
 
 
 _SHARING = threading.Lock()
@@ -323,10 +343,3 @@ async def _asynchronous(items: Iterable[_T] | AsyncIterable[_T]) -> AsyncIterato
     else:
         for item in items:
             yield item
-
-
-async def _next(source: AsyncIterator[_T]) -> _T | None:
-    try:
-        return await source.__anext__()
-    except StopAsyncIteration:
-        return None

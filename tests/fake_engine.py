@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import os
 import re
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_kernelbench.build.extension import Extension
+from pytest_kernelbench.endings import ended_by
 from pytest_kernelbench.errors import BuildError, MachineError, MissingNeedError, ProblemError
 from pytest_kernelbench.verdict import Measurement, Status, Verdict
 
@@ -39,6 +41,14 @@ class FakeEngine:
 
     def ahead(self, pairs: Iterable[Pair]) -> None:
         Path("ahead").write_text(" ".join(pair.problem.id for pair in pairs))
+
+    def submit(self, pair: Pair) -> Future[Verdict]:
+        future: Future[Verdict] = Future()
+        try:
+            future.set_result(self.judge(pair, self.build(pair)))
+        except Exception as error:  # noqa: BLE001 - as an engine has it
+            future.set_result(ended_by(error, pair))
+        return future
 
     def build(self, pair: Pair) -> Extension:
         word, _, _ = directive(pair)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from fake_engine import FakeEngine
 
 from pytest_kernelbench.build.extension import Extension
+from pytest_kernelbench.catalog.material import Material
 from pytest_kernelbench.catalog.pair import Pair
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.library import Judge, Question, reward
@@ -34,19 +37,18 @@ def solution(fake: str) -> str:
     return f"# fake: {fake}\nclass ModelNew: pass\n"
 
 
-class Watched(FakeEngine):
-    """Also knows which threads it lives in."""
+class Pooled(FakeEngine):
+    """Judges in the background, in one thread, whatever is not cancelled before."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self.threads = {threading.get_ident()}
+        self._pool = ThreadPoolExecutor(1)
 
-    def judge(self, pair: Pair, extension: Extension) -> Verdict:
-        self.threads.add(threading.get_ident())
-        return super().judge(pair, extension)
+    def submit(self, pair: Pair) -> Future[Verdict]:
+        return self._pool.submit(lambda: super(Pooled, self).submit(pair).result())
 
     def close(self) -> None:
-        self.threads.add(threading.get_ident())
+        self._pool.shutdown(cancel_futures=True)
         super().close()
 
 
@@ -61,7 +63,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 @pytest.fixture
 def judge(settings: Settings) -> Iterator[Judge]:
-    with Judge(settings, Watched) as made:
+    with Judge(settings, Pooled) as made:
         yield made
 
 
@@ -89,6 +91,8 @@ def test_problem_by_number_and_by_file(judge: Judge, settings: Settings) -> None
         (Question("problems/level1", "x"), "a file is given as a Path"),
         (Question(Path("nowhere.py"), "x"), "no problem file nowhere.py"),
         (Question(PROBLEM, Path("nowhere.py")), "no solution file nowhere.py"),
+        (Question(PROBLEM, Material((("../x.py", ""),))), "leads out of the solution's folder"),
+        (Question(PROBLEM, "#" * (5 << 20)), "its source has 5,242,880 bytes"),
     ],
 )
 def test_what_does_not_exist(judge: Judge, question: Question, says: str) -> None:
@@ -111,40 +115,37 @@ def test_whatever_happens_is_a_verdict(judge: Judge, fake: str, status: Status) 
     assert judge.judge(Question(PROBLEM, solution(fake))).status is status
 
 
-def test_the_engine_lives_in_one_thread(settings: Settings) -> None:
-    made: list[Watched] = []
+def test_one_engine_for_all_threads(settings: Settings) -> None:
+    made: list[Pooled] = []
 
-    def make(settings: Settings) -> Watched:
-        made.append(Watched(settings))
+    def make(settings: Settings) -> Pooled:
+        made.append(Pooled(settings))
         return made[0]
 
-    with Judge(settings, make) as judge:
-        verdicts = [judge.submit(Question(PROBLEM, solution(f"right {n}"))) for n in range(1, 30)]
-        assert {verdict.result().status for verdict in verdicts} == {Status.RIGHT}
+    with Judge(settings, make) as judge, ThreadPoolExecutor(8) as threads:
+        questions = [Question(PROBLEM, solution(f"fast {n}")) for n in range(2, 32)]
+        verdicts = [*threads.map(judge.judge, questions)]
+        speedups = [each.measurement.speedup for each in verdicts if each.measurement]
+        assert speedups == list(range(2, 32))
     assert len(made) == 1
-    assert len(made[0].threads) == 1
-    assert threading.get_ident() not in made[0].threads
     assert Path("closed").exists()
 
 
-def test_pairs_of_one_problem_stay_together(settings: Settings) -> None:
-    gate, order = threading.Event(), []
+def test_a_loop_in_each_of_several_threads(judge: Judge) -> None:
+    async def ask(first: int) -> set[object]:
+        questions = [Question(PROBLEM, solution("right"), key=first + n) for n in range(20)]
+        return {question.key async for question, _ in judge.judge_many(questions, ahead=4)}
 
-    class Slow(FakeEngine):
-        def judge(self, pair: Pair, extension: Extension) -> Verdict:
-            gate.wait(20)
-            order.append(pair.problem.path)
-            return super().judge(pair, extension)
+    with ThreadPoolExecutor(4) as threads:
+        found = [*threads.map(lambda first: asyncio.run(ask(first)), range(0, 80, 20))]
+    assert found == [set(range(first, first + 20)) for first in range(0, 80, 20)]
 
-    with Judge(settings, Slow, builders=1) as judge:
-        problems = (PROBLEM, f"# another\n{PROBLEM}")
-        first = judge.submit(Question(problems[0], solution("right")))
-        wait_until(first.running)
-        others = [judge.submit(Question(problems[n % 2], solution("right"))) for n in range(1, 6)]
-        wait_until(lambda: len(judge._built) == 5)
-        gate.set()
-        assert {each.result().status for each in [first, *others]} == {Status.RIGHT}
-    assert [path == order[0] for path in order] == [True] * 3 + [False] * 3
+
+def test_files_of_one_solution(judge: Judge) -> None:
+    several = Material((("solution.py", solution("fast 3")), ("lib/kernel.cu", "// empty\n")))
+    verdict = judge.judge(Question(PROBLEM, several))
+    assert verdict.status is Status.FAST
+    assert (Path(verdict.solution).parent / "lib/kernel.cu").read_text() == "// empty\n"
 
 
 def test_no_engine_no_verdict(settings: Settings) -> None:
@@ -165,23 +166,59 @@ def test_closed_judge_refuses(settings: Settings) -> None:
 
 
 def test_closing_cancels_what_waits(settings: Settings) -> None:
-    gate = threading.Event()
+    gate, judging = threading.Event(), threading.Event()
 
-    class Slow(FakeEngine):
+    class Slow(Pooled):
         def judge(self, pair: Pair, extension: Extension) -> Verdict:
+            judging.set()
             gate.wait(20)
             return super().judge(pair, extension)
 
-    judge = Judge(settings, Slow, builders=1)
+    judge = Judge(settings, Slow)
     first, *others = (judge.submit(Question(PROBLEM, solution(f"right {n}"))) for n in range(1, 9))
-    wait_until(first.running)
+    assert judging.wait(20)
     closing = threading.Thread(target=judge.close)
     closing.start()
-    wait_until(lambda: all(other.cancelled() for other in others))
+    wait_until(lambda: all(each.cancelled() for each in (first, *others)))
     gate.set()
     closing.join(20)
     assert not closing.is_alive()
-    assert first.result().status is Status.RIGHT
+
+
+def test_what_is_cancelled_is_not_judged(settings: Settings) -> None:
+    gate, judged = threading.Event(), []
+
+    class Slow(Pooled):
+        def judge(self, pair: Pair, extension: Extension) -> Verdict:
+            gate.wait(20)
+            judged.append(pair.solution.sample)
+            return super().judge(pair, extension)
+
+    with Judge(settings, Slow) as judge:
+        asked = [judge.submit(Question(PROBLEM, solution("right"), sample=n)) for n in range(4)]
+        wait_until(judge._engine.done)
+        assert asked[2].cancel()
+        gate.set()
+        assert [asked[n].result(20).status for n in (0, 1, 3)] == [Status.RIGHT] * 3
+    assert judged == [0, 1, 3]
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_process_makes_its_own(judge: Judge) -> None:
+    assert judge.judge(Question(PROBLEM, solution("right"))).status is Status.RIGHT
+    read_end, write_end = os.pipe()
+    if (child := os.fork()) == 0:
+        try:
+            judge.submit(Question(PROBLEM, solution("right")))
+        except UsageError as error:
+            os.write(write_end, str(error).encode())
+        judge.close()  # must not end what the parent still uses
+        os._exit(0)
+    os.close(write_end)
+    with os.fdopen(read_end) as pipe:
+        assert "belongs to the process that forked this one" in pipe.read()
+    os.waitpid(child, 0)
+    assert judge.judge(Question(PROBLEM, solution("right"))).status is Status.RIGHT
 
 
 def test_many_come_back_with_their_questions(judge: Judge) -> None:

@@ -17,6 +17,10 @@ import pytest
 from pytest_kernelbench.sandbox import kernel, seccomp
 
 
+# Newer Pythons warn of a fork beside threads, which the child here does not need.
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+
+
 def inside(attempt: Callable[[], object]) -> str:
     """What ``attempt`` says in a forked child behind the filter; ``done`` if it says nothing."""
     read_end, write_end = os.pipe()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from concurrent.futures import Future
 
     from pytest_kernelbench.build.extension import Extension
     from pytest_kernelbench.catalog.pair import Pair
@@ -17,6 +18,13 @@ class Engine(Protocol):
 
     def ahead(self, pairs: Iterable[Pair]) -> None:
         """Hear which pairs will come, in order; building them in the background is allowed."""
+        ...  # pragma: no cover
+
+    def submit(self, pair: Pair) -> Future[Verdict]:
+        """Build and judge in the background. Whatever happens is a verdict, whoever asks for it.
+
+        Cancelling works until it is begun.
+        """
         ...  # pragma: no cover
 
     def build(self, pair: Pair) -> Extension:

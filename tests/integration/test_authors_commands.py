@@ -25,7 +25,7 @@ def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    monkeypatch.setattr(library, "_local_engine", FakeEngine)
+    monkeypatch.setattr(library, "_own_engine", FakeEngine)
     write_problems(Path("problems"), "level1/001_relu", "level1/002_gelu")
 
 
