@@ -54,8 +54,12 @@ def checked_settings(config: pytest.Config) -> Settings:
         if not hasattr(config, "workerinput"):
             _check_device(given.get("device", "auto"), given.get("engine", "local"))
             _check_times(given)
-        for field in ("json", "resume", "eval_results", "trace", "csv", "markdown"):
+        for field in ("json", "resume", "eval_results", "trace", "csv", "html", "markdown"):
             _check_file(field, given.get(field))
+        if given.get("html") is not None:
+            from pytest_kernelbench.reports.plots import available
+
+            available()
         return Settings(**given)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None

@@ -217,6 +217,8 @@ OPTIONS = (
     Option("trace", "trace", "Write flashinfer-bench's traces, a line of JSON each", Path, "FILE",
            is_path=True),
     Option("csv", "csv", "Write a table of all verdicts", Path, "FILE", is_path=True),
+    Option("html", "html", "Write a page with plots, scores and every pair", Path, "FILE",
+           is_path=True),
     Option(
         "baseline-times", "baseline_times",
         "Also give speedups against the baselines of this KernelBench timing file", Path, "FILE",

@@ -154,6 +154,11 @@ def _register_reporters(config: pytest.Config, state: State, *, distributes: boo
         from pytest_kernelbench.reports.exports import Exporter
 
         register(Exporter(state.settings), "kernelbench-exports")
+    if state.settings.html is not None:
+        from pytest_kernelbench.reports.html.writer import HtmlWriter
+
+        page = (state.settings.html, state.settings, scoreboard.asked_beside, scoreboard.outcome)
+        register(HtmlWriter(*page), "kernelbench-html")
 
 
 def _register_records(config: pytest.Config, settings: Settings, scoreboard: Scoreboard) -> None:

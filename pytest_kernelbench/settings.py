@@ -74,6 +74,8 @@ class Settings:
     trace: Path | None = None
     """``--kb-trace``: flashinfer-bench's."""
     csv: Path | None = None
+    html: Path | None = None
+    """``--kb-html``: a page with plots, scores and every pair."""
     baseline_times: Path | None = None
     """``--kb-baseline-times``: KernelBench's file of baselines measured before."""
     foreign_baseline: bool = False

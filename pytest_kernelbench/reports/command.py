@@ -10,17 +10,19 @@ from pytest_kernelbench import options
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.reports import junit, rebuilt
 from pytest_kernelbench.reports.exports import exports
-from pytest_kernelbench.reports.records import latest
+from pytest_kernelbench.reports.records import latest, read
 from pytest_kernelbench.reports.summary import all_gates, summary
 from pytest_kernelbench.settings import Settings
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from pytest_kernelbench.reports.summary import Outcome
 
 _TAKEN = (
     "level", "entrant", "p", "fail-under", "strict", "at-k", "compare", "max-slowdown",
-    "eval-results", "trace", "csv", "markdown",
+    "eval-results", "trace", "csv", "html", "markdown",
 )  # fmt: skip
 """The options of pytest that can still be chosen afterwards; here without their ``kb-``."""
 
@@ -57,9 +59,24 @@ def report_command(args: argparse.Namespace) -> int:
     verdicts = [record.verdict for record in chosen]
     for path, write in exports(settings):
         _written(path, write, verdicts)
+    if settings.html is not None:
+        _write_page(settings.html, args.files, outcome)
     if args.junit is not None:
         _written(args.junit, junit.write, chosen, settings)
     return 0 if all(gate.passed for gate in gates) else 1
+
+
+def _write_page(path: Path, files: Sequence[Path], outcome: Outcome) -> None:
+    """A page about the records that were chosen, a run for each file."""
+    from pytest_kernelbench.reports.html.page import write
+    from pytest_kernelbench.reports.html.runs import Run, Runs, named
+    from pytest_kernelbench.reports.plots import available
+
+    available()
+    labels = named([file.stem for file in files])
+    found = [rebuilt.chosen(read(file), outcome.settings) for file in files]
+    runs = [Run(label, tuple(some)) for label, some in zip(labels, found, strict=True) if some]
+    _written(path, write, Runs(tuple(runs)), outcome)
 
 
 def _settings(args: argparse.Namespace) -> Settings:

@@ -166,7 +166,8 @@ def _shares(
             line.set_marker(MARKERS[min(curve.slot, len(MARKERS) - 1)])
             line.set_markersize(4.5)
     axes.set_ylim(0, top)
-    canvas.ticks_y([(top * part / 4, f"{top * part / 4:g}") for part in range(5)])
+    step = 0.2 if top in (0.6, 0.8) else top / 4
+    canvas.ticks_y([(step * n, f"{step * n:g}") for n in range(round(top / step) + 1)])
 
 
 def _told(curves: Sequence[Curve], word: str) -> str:

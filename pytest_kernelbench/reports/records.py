@@ -57,7 +57,8 @@ class Record:
 
 def record(nodeid: str, verdict: Verdict, asked: Asked) -> Record:
     """A verdict as it is written down."""
-    return Record(nodeid, asked.problems, verdict, asked.families, asked.selftest, asked.scored)
+    beside = (asked.families, asked.selftest, asked.scored, source_of(verdict))
+    return Record(nodeid, asked.problems, verdict, *beside)
 
 
 def encode(record: Record) -> bytes:

@@ -44,7 +44,7 @@ def page(runs: Runs, outcome: Outcome) -> str:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     packed = pack(runs, entrants)
-    comparison = _comparison(runs, outcome, slots) if len(runs.every) > 1 else None
+    comparison = _comparison(runs, outcome, slots) if runs.comparable else None
     curves, roofs = pictures.fast_p(outcome, slots), pictures.rooflines(runs, slots)
     several = len(curves) > 1
     others = [*pictures.speedups(outcome, slots), *roofs]
@@ -173,7 +173,7 @@ def _left_out(packed: Packed) -> str:
 def _comparison(runs: Runs, outcome: Outcome, slots: Mapping[str, int]) -> dict[str, Any]:
     picture = pictures.two_runs(runs, slots)
     first, last = runs.every[0].label, runs.every[-1].label
-    gone = len(runs.of(0).keys() - runs.of(len(runs.every) - 1).keys())
+    gone = len(runs.of(0).keys() - runs.of(-1).keys())
     words = [f"First {first}, then {last}."]
     if picture is not None:
         words.append(

@@ -96,7 +96,7 @@ def rooflines(runs: Runs, slots: Mapping[str, int]) -> list[Picture]:
 def two_runs(runs: Runs, slots: Mapping[str, int]) -> Picture | None:
     """Speedups of the same pairs in the first run and in the last."""
     earlier = {nodeid: record.verdict for nodeid, record in runs.of(0).items()}
-    last = runs.of(len(runs.every) - 1)
+    last = runs.of(-1)
     links = {nodeid: number for number, nodeid in enumerate(runs.histories)}
     later = {
         nodeid: dots.Marked(record.verdict, slots[record.verdict.entrant], f"#r{links[nodeid]}")

@@ -49,6 +49,11 @@ class Runs:
         """The record that counts of each pair, sorted by level, number, entrant and sample."""
         return [history[-1].record for history in self.histories.values()]
 
+    @property
+    def comparable(self) -> bool:
+        """Whether the first run and the last have pairs in common: else they are parts of one."""
+        return len(self.every) > 1 and bool(self.of(0).keys() & self.of(-1).keys())
+
     def of(self, number: int) -> dict[str, Record]:
         """One run's records by node id; within a run, too, the last one counts."""
         return {record.nodeid: record for record in self.every[number].records}

@@ -3,21 +3,21 @@
 const ROW = 33; // pixels: page.css gives a row 32 and a line
 const SPARE = 8; // rows beyond both edges, so that none is missing while one scrolls
 
+// The kinds are classes of page.css, which has the widths; "falls" is sorted from the top at first.
 const columns = (data) => [
-  { name: "level", width: "3.9rem", kind: "number spare", value: (row) => row[LEVEL] },
-  { name: "#", width: "3.4rem", kind: "number", value: (row) => row[LEVEL] * 1e6 + row[NUMBER], text: (row) => row[NUMBER] },
-  { name: "problem", width: null, kind: "", value: (row) => row[PROBLEM] },
-  { name: "entrant", width: "8rem", kind: "spare", value: (row) => data.entrants[row[ENTRANT]] },
-  { name: "sample", width: "4.9rem", kind: "number spare", value: (row) => row[SAMPLE] },
-  { name: "status", width: "8.6rem", kind: "status", value: (row) => row[STATUS] },
-  { name: "speedup", width: "5.2rem", kind: "number", value: (row) => row[SPEEDUP], text: (row) => times(row[SPEEDUP]) },
-  { name: "95 %", width: "7rem", kind: "spare interval-cell", value: (row) => row[LOW], text: () => "" },
-  { name: "time", width: "5.6rem", kind: "number spare", value: (row) => row[TIME], text: (row) => micros(row[TIME]) },
-  { name: "roof", width: "4.1rem", kind: "number spare", value: (row) => row[ROOF],
+  { name: "#", kind: "c-number", value: (row) => row[LEVEL] * 1e6 + row[NUMBER], text: (row) => `${row[LEVEL]}/${row[NUMBER]}` },
+  { name: "problem", kind: "c-problem", value: (row) => row[PROBLEM] },
+  { name: "entrant", kind: "c-entrant", value: (row) => data.entrants[row[ENTRANT]] },
+  { name: "sample", kind: "c-sample figure spare", value: (row) => row[SAMPLE] },
+  { name: "status", kind: "c-status", value: (row) => row[STATUS] },
+  { name: "speedup", kind: "c-speedup figure", falls: true, value: (row) => row[SPEEDUP], text: (row) => times(row[SPEEDUP]) },
+  { name: "95 %", kind: "c-interval spare", falls: true, value: (row) => row[LOW] },
+  { name: "time", kind: "c-time figure spare", falls: true, value: (row) => row[TIME], text: (row) => micros(row[TIME]) },
+  { name: "roof", kind: "c-roof figure spare", falls: true, value: (row) => row[ROOF],
     text: (row) => (row[ROOF] === null ? "" : `${row[ROOF].toFixed(0)} %`) },
-  ...(data.rows.some((row) => row[CHANGE]) ? [{ name: "since before", width: "9.5rem", kind: "spare",
+  ...(data.rows.some((row) => row[CHANGE]) ? [{ name: "since before", kind: "c-change spare", falls: true,
     value: (row) => (row[CHANGE] ? row[CHANGE][1] : null), text: (row) => changeWords(row) }] : []),
-  { name: "why", width: "16%", kind: "reason spare", value: (row) => row[REASON] || null, text: (row) => row[REASON] },
+  { name: "why", kind: "c-why spare", value: (row) => row[REASON] || null, text: (row) => row[REASON] },
 ];
 
 const changeWords = (row) => {
@@ -48,7 +48,7 @@ class PairTable {
     this.here = 0;
     this.pool = [];
     this.head();
-    this.above = make("tr", { class: "space", "aria-hidden": "true" }, make("td", { colspan: this.columns.length }));
+    this.above = make("tr", { class: "space", "aria-hidden": "true" }, make("td"));
     this.below = this.above.cloneNode(true);
     this.body.append(this.above, this.below);
     this.listen();
@@ -58,8 +58,7 @@ class PairTable {
     const row = make("tr", { "aria-rowindex": 1 });
     for (const column of this.columns) {
       const button = make("button", { type: "button" }, column.name);
-      const head = make("th", { scope: "col", class: column.kind.replace("status", "") }, button);
-      if (column.width) head.style.width = column.width;
+      const head = make("th", { scope: "col", class: column.kind }, button);
       button.addEventListener("click", () => this.sort(column));
       column.head = head;
       row.append(head);
@@ -107,8 +106,7 @@ class PairTable {
 
   sort(column) {
     const [before, direction] = this.sorted || [null, 0];
-    const falling = column.kind.includes("number") && !["level", "#", "sample"].includes(column.name);
-    this.sorted = [column, before === column ? -direction : falling ? -1 : 1];
+    this.sorted = [column, before === column ? -direction : column.falls ? -1 : 1];
     for (const each of this.columns) each.head.removeAttribute("aria-sort");
     column.head.setAttribute("aria-sort", this.sorted[1] > 0 ? "ascending" : "descending");
     this.arrange(this.order);
@@ -158,7 +156,7 @@ class PairTable {
   blank() {
     const cells = this.columns.map((column) => {
       const cell = make("td", { class: column.kind });
-      if (column.kind.includes("interval-cell")) cell.append(interval());
+      if (column.name === "95 %") cell.append(interval());
       return cell;
     });
     return make("tr", {}, ...cells);
@@ -175,15 +173,15 @@ class PairTable {
     element.setAttribute("aria-rowindex", place + 2);
     this.columns.forEach((column, index) => {
       const cell = element.cells[index];
-      if (column.kind.includes("interval-cell")) {
+      if (column.name === "95 %") {
         drawInterval(cell.firstChild, row[SPEEDUP], row[LOW], row[HIGH]);
         cell.title = row[LOW] === null ? "" : `${times(row[LOW])} to ${times(row[HIGH])}`;
         return;
       }
       const text = column.text ? column.text(row) : column.value(row);
       cell.textContent = text === null ? "" : text;
-      if (column.name === "status") cell.className = `status ${kindOf(row[STATUS])}`;
-      else if (!column.kind.includes("number")) cell.title = cell.textContent;
+      if (column.name === "status") cell.className = `c-status status ${kindOf(row[STATUS])}`;
+      else if (!column.kind.includes("figure")) cell.title = cell.textContent;
     });
   }
 }

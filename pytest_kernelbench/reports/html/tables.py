@@ -108,7 +108,7 @@ _CHANGES = ("faster", "slower", "fixed", "broke")
 def beside(runs: Runs, outcome: Outcome) -> Board:
     """The first run and the last: scores as ``then -> now``, and what became of the same pairs."""
     settings, p = outcome.settings, outcome.settings.threshold
-    sides = [runs.of(0), runs.of(len(runs.every) - 1)]
+    sides = [runs.of(0), runs.of(-1)]
     then, now = (
         {(row.level, row.entrant): row
          for row in rows([each.verdict for each in side.values()], outcome.asked, settings)}
