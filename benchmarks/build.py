@@ -25,6 +25,7 @@ from pathlib import Path
 from pytest_kernelbench.build.builder import Builder
 from pytest_kernelbench.build.cache import store_of
 from pytest_kernelbench.build.environment import child_environment, passed_on
+from pytest_kernelbench.build.store import Entry
 from pytest_kernelbench.build.toolchain import find_toolchain
 from pytest_kernelbench.errors import KernelbenchError
 from pytest_kernelbench.settings import Settings
@@ -111,6 +112,7 @@ def ours(way: str, sources: list[Path], scratch: Path) -> Figures:
     """One builder, everything asked for at once."""
     failed = 0
     started, cpu_before = time.monotonic(), cpu_s()
+    began_at = time.time()
     builder = Builder(Settings(cache_dir=scratch / "cache"), arch=ARCH)
     builder.ahead((source, "ModelNew") for source in sources)
     for source in sources:
@@ -118,9 +120,23 @@ def ours(way: str, sources: list[Path], scratch: Path) -> Figures:
     wall_s = time.monotonic() - started
     builder.close()
     # Build children are no children of this process: what they spent is in their entries.
-    rows = store_of(scratch / "cache").rows()
+    rows = list(store_of(scratch / "cache").rows())
+    if way == COLD:
+        detail([entry for _, entry, _ in rows], began_at)
     spent_s = 0.0 if way == WARM else sum(entry.cpu_s for _, entry, _ in rows)
     return Figures(way, len(sources), wall_s, cpu_s() - cpu_before + spent_s, failed)
+
+
+def detail(entries: list[Entry], began_at: float) -> None:
+    """A line for each build: how long it took among the others, and when it was done."""
+    cores = len(os.sched_getaffinity(0))
+    print(f"  {cores} cores may be used")
+    for entry in sorted(entries, key=lambda each: each.made_at):
+        print(
+            f"  ours {Path(entry.solution).stem}: {entry.seconds:.1f} s wall, "
+            f"{entry.cpu_s:.1f} s CPU, done at {entry.made_at - began_at:.1f} s",
+            flush=True,
+        )
 
 
 def builds(builder: Builder, source: Path) -> bool:
