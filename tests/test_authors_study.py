@@ -13,7 +13,7 @@ from fake_engine import FakeEngine
 from scripted_server import ScriptedServer, Step, serve
 
 from pytest_kernelbench.authors.study import Cell, run
-from pytest_kernelbench.authors.study_report import study_tables, write_report
+from pytest_kernelbench.authors.study_report import study_tables, why_no_html, write_report
 from pytest_kernelbench.authors.study_spec import Study, read_study
 from pytest_kernelbench.authors.tables import curve
 from pytest_kernelbench.errors import UsageError
@@ -21,6 +21,7 @@ from pytest_kernelbench.library import Judge
 from pytest_kernelbench.verdict import Measurement, Status, Verdict
 
 pytest.importorskip("openai")
+pytest.importorskip("matplotlib")
 STUDY = """
 name = "Sampling against repair"
 to = "out"
@@ -101,13 +102,15 @@ def test_grid_tables_and_files(home: Path) -> None:
         ("1", "m/refined", "chosen", "2", "0", "0", "0", "0", "0", "2", "0"),
     )
     paths = write_report(study, cells)
-    assert [path.name for path in paths] == ["report.md", "report.html", "report.json"]
+    assert [path.name for path in paths] == ["report.md", "report.json", "report.html"]
     text = paths[0].read_text()
     assert "| 1     | m/refined | 2 | 1.000 | 1.000" in text
-    html = paths[1].read_text()
-    assert html.count("<svg") == len(curves)
-    assert "http" not in html.replace("http-equiv", "")
-    plain = json.loads(paths[2].read_text())
+    html = paths[2].read_text()
+    assert html.count("<figure>") == len(curves) + 2  # and fast_p over p for each level
+    for words in ("Level 1: fast_p over p", "m/refined: 0.50 at k = 1, 1.00 at k = 3"):
+        assert words in html
+    assert not re.search(r"(?:src|href|url)[=(]['\"]?http", html)
+    plain = json.loads(paths[1].read_text())
     assert plain["figures"][0]["curves"][1]["points"] == [[1, 0.5], [2, 1.0], [3, 1.0]]
     assert plain["remarks"] == []
     assert cells[0].tokens == 9 * 150
@@ -141,6 +144,27 @@ def test_more_samples_later(home: Path) -> None:
         _, cells = ran(home, server, STUDY.replace("samples = 3", "samples = 4"))
         assert len(server.requests) == before + 3
     assert len(cells[0].chosen[1, 1]) == 4
+
+
+def test_without_times_there_are_no_columns_for_them(home: Path) -> None:
+    text = STUDY.replace("[1.0]", "[]").replace('"cpu"', '"cpu"\ncorrectness_only = true')
+    with serve(model) as server:
+        study, cells = ran(home, server, text)
+    scores, *curves, _ = study_tables(study, cells)
+    assert scores.header == ("level", "model/arm", "n", "right", "tokens", "cost")
+    assert [table.title for table in curves] == [
+        f"Level {level}: right within k calls a problem" for level in (1, 2)
+    ]
+    assert "fast_p" not in scores.note
+
+
+def test_without_what_draws_it_there_is_no_html(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with serve(model) as server:
+        assert [p.name for p in write_report(*ran(home, server))] == ["report.md", "report.json"]
+    assert "pip install 'pytest-kernelbench[html]'" in why_no_html()
 
 
 MENDED = """

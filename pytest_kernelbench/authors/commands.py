@@ -173,7 +173,12 @@ def _start_again(path: Path, problem: Problem, head: Head, turns: list[Turn]) ->
 def study_command(args: argparse.Namespace) -> int:
     """Run what is missing of a study and write its report; 1 where answers are missing."""
     from pytest_kernelbench.authors.study import run
-    from pytest_kernelbench.authors.study_report import markdown, study_tables, write_report
+    from pytest_kernelbench.authors.study_report import (
+        markdown,
+        study_tables,
+        why_no_html,
+        write_report,
+    )
     from pytest_kernelbench.authors.study_spec import read_study
 
     study = read_study(args.file)
@@ -186,6 +191,8 @@ def study_command(args: argparse.Namespace) -> int:
         for remark in cell.remarks:
             print(f"{cell.entrant}: {remark}", file=sys.stderr)
     print("written: " + ", ".join(map(str, paths)))
+    if missing := why_no_html():
+        print(f"no report.html: {missing}", file=sys.stderr)
     return 1 if any(cell.remarks for cell in cells) else 0
 
 

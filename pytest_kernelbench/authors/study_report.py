@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from pytest_kernelbench.authors.charts import chart
 from pytest_kernelbench.authors.files import write_whole
+from pytest_kernelbench.authors.pictures import calls_picture, speed_pictures
 from pytest_kernelbench.authors.tables import (
     Table,
     breakdown_table,
@@ -16,6 +16,8 @@ from pytest_kernelbench.authors.tables import (
     figures,
     score_table,
 )
+from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.reports import plots, svg
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,16 +28,19 @@ if TYPE_CHECKING:
     from pytest_kernelbench.authors.tables import Figure
 
 _STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
-table { border-collapse: collapse; margin: 1rem 0 }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem;
+  color: var(--ink); background: Canvas; color-scheme: light dark }
+table { border-collapse: collapse; margin: 1rem 0; display: block; overflow-x: auto }
 td, th { padding: .2rem .7rem; text-align: right }
-th { border-bottom: 1px solid #888 } td:nth-child(-n+2), th:nth-child(-n+2) { text-align: left }
-p.note { color: #666 } svg { max-width: 100%; height: auto }
+th { border-bottom: 1px solid var(--soft) }
+td:nth-child(-n+2), th:nth-child(-n+2) { text-align: left }
+p.note { color: var(--soft) } figure { max-width: 34rem; margin: 1rem 0 }
+.legend { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: .2rem 1.2rem }
 """
 
 
 def write_report(study: Study, cells: Sequence[Cell]) -> list[Path]:
-    """Write ``report.md``, ``report.html`` and ``report.json`` into the study's folder."""
+    """Write ``report.md``, ``report.json`` and, where it can be drawn, ``report.html``."""
     tables, drawn = study_tables(study, cells), study_figures(study, cells)
     remarks = [f"{cell.entrant}: {remark}" for cell in cells for remark in cell.remarks]
     name = study.spec.name
@@ -48,24 +53,35 @@ def write_report(study: Study, cells: Sequence[Cell]) -> list[Path]:
     }
     texts = {
         "report.md": "\n".join(_markdown(name, tables, remarks)),
-        "report.html": "\n".join(_html(name, tables, drawn, remarks)),
         "report.json": msgspec.json.format(msgspec.json.encode(plain), indent=1).decode() + "\n",
     }
+    if not why_no_html():
+        texts["report.html"] = "\n".join(_html(study, cells, tables, remarks))
     for file, text in texts.items():
         write_whole(study.folder / file, text)
     return [study.folder / file for file in texts]
 
 
+def why_no_html() -> str:
+    """Why there is no HTML report here, or nothing."""
+    try:
+        plots.available()
+    except UsageError as error:
+        return str(error)
+    return ""
+
+
 def study_figures(study: Study, cells: Sequence[Cell]) -> list[Figure]:
-    """Every curve."""
-    return figures(cells, study.problems, study.spec.thresholds)
+    """Every curve over calls."""
+    strict = study.settings.strict
+    return figures(cells, study.problems, study.spec.thresholds, strict=strict)
 
 
 def study_tables(study: Study, cells: Sequence[Cell]) -> list[Table]:
     """Every table, in the order of reading."""
     thresholds = study.spec.thresholds
     return [
-        score_table(cells, study.problems, thresholds),
+        score_table(cells, study.problems, thresholds, strict=study.settings.strict),
         *calls_tables(study_figures(study, cells), study.spec.at_k),
         breakdown_table(cells, study.problems),
     ]
@@ -97,23 +113,30 @@ def _markdown(name: str, tables: Sequence[Table], remarks: Sequence[str]) -> Ite
 
 
 def _html(
-    name: str, tables: Sequence[Table], drawn: Sequence[Figure], remarks: Sequence[str]
+    study: Study, cells: Sequence[Cell], tables: Sequence[Table], remarks: Sequence[str]
 ) -> Iterator[str]:
-    title = html.escape(name)
+    title = html.escape(study.spec.name)
     yield f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
-    yield f"<style>{_STYLE}</style><h1>{title}</h1>"
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield f"<style>{svg.style()}{_STYLE}</style><h1>{title}</h1>"
     for remark in remarks:
         yield f"<p class=note>{html.escape(remark)}</p>"
-    charts = {figure.title: chart(figure) for figure in drawn}
+    yield plots.legend([cell.entrant for cell in cells])
+    drawn = {
+        figure.title: calls_picture(figure, number)
+        for number, figure in enumerate(study_figures(study, cells))
+    }
     for table in tables:
         yield f"<h2>{html.escape(table.title)}</h2>"
-        if table.title in charts:
-            yield charts[table.title]
+        if table.title in drawn:
+            yield f"<figure>{drawn[table.title]}</figure>"
         yield "<table>" + _row("th", table.header)
         yield from (_row("td", row) for row in table.rows)
         yield "</table>"
         if table.note:
             yield f"<p class=note>{html.escape(table.note)}</p>"
+        if table is tables[0]:
+            yield from (f"<figure>{each}</figure>" for each in speed_pictures(study, cells))
     yield "</html>"
 
 

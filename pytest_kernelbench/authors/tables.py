@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_kernelbench.score import at, sample_of, score
+from pytest_kernelbench.score import UNTOLD, at, grouped, sample_of, score
 from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
@@ -62,36 +62,50 @@ class Figure:
 
 
 def score_table(
-    cells: Sequence[Cell], problems: Sequence[Problem], thresholds: Sequence[float]
+    cells: Sequence[Cell],
+    problems: Sequence[Problem],
+    thresholds: Sequence[float],
+    *,
+    strict: bool = False,
 ) -> Table:
-    """fast_p per level and cell, of the chosen solutions."""
+    """fast_p per level and cell, of the chosen solutions; without thresholds only what is right."""
     rows = []
     for level in sorted({problem.level for problem in problems}):
         asked = keys(problems, level)
         for cell in cells:
             verdicts = [v for key in asked for v in cell.chosen.get(key, [])]
-            result = score(verdicts, asked, (0.0, *thresholds))
+            result = score(verdicts, asked, (0.0, *thresholds), strict=strict)
+            timed = [
+                *(f"{result.share(p).by_point:.3f}" for p in thresholds[:1]),
+                "-" if result.geomean is None else f"{result.geomean:.2f}x",
+            ]
             rows.append(
                 (
                     str(level),
                     cell.entrant,
                     str(result.n),
                     *(f"{result.share(p).value:.3f}" for p in (0.0, *thresholds)),
-                    f"{result.share(thresholds[0]).by_point:.3f}",
-                    "-" if result.geomean is None else f"{result.geomean:.2f}x",
+                    *(timed if thresholds else ()),
                     f"{cell.tokens:,}",
                     f"{cell.money:.2f}" if cell.money else "-",
                 )
             )
     shares = ("right", *(f"fast_{p:g}" for p in thresholds))
-    point = f"fast_{thresholds[0]:g}, point"
+    timed_heads = (f"fast_{thresholds[0]:g}, point", "geomean") if thresholds else ()
+    right = "right: share of n problems, whose samples count by their mean; "
+    fast = (
+        "fast_p: of those, what is shown (lower end of the 95 % interval) to be more than p times "
+        "as fast. "
+    )
+    paid = (
+        "Tokens and cost are of the whole arm, on all levels; an arm that starts at another's "
+        "solutions has its own calls alone."
+    )
     return Table(
         "Scores",
-        ("level", "model/arm", "n", *shares, point, "geomean", "tokens", "cost"),
+        ("level", "model/arm", "n", *shares, *timed_heads, "tokens", "cost"),
         tuple(rows),
-        "fast_p: share of n problems whose solution is right and shown (lower end of the 95 % "
-        "interval) to be more than p times as fast; samples count by their mean. Tokens and cost "
-        "are of the whole arm, on all levels.",
+        right + (fast if thresholds else "") + paid,
     )
 
 
@@ -122,7 +136,11 @@ def _answers(cell: Cell, asked: Sequence[Key]) -> Iterator[tuple[str, list[Verdi
 
 
 def figures(
-    cells: Sequence[Cell], problems: Sequence[Problem], thresholds: Sequence[float]
+    cells: Sequence[Cell],
+    problems: Sequence[Problem],
+    thresholds: Sequence[float],
+    *,
+    strict: bool = False,
 ) -> list[Figure]:
     """Success within k calls a problem, by level: right, and fast_p for each p."""
     found = []
@@ -130,7 +148,7 @@ def figures(
         asked = keys(problems, level)
         for p in (0.0, *thresholds):
             name = "right" if p == 0 else f"fast_{p:g}"
-            curves = tuple(curve(cell, asked, p) for cell in cells)
+            curves = tuple(curve(cell, asked, p, strict=strict) for cell in cells)
             found.append(Figure(f"Level {level}: {name} within k calls a problem", curves))
     return found
 
@@ -153,31 +171,43 @@ def _share(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
-def curve(cell: Cell, asked: Sequence[Key], p: float) -> Curve:
+def curve(cell: Cell, asked: Sequence[Key], p: float, *, strict: bool = False) -> Curve:
     """Of samples the unbiased fast_p@k, of refinements the best of their first k turns."""
     success: Callable[[Sample], bool] = lambda sample: sample.faster(p)  # noqa: E731
     if not cell.refined:
-        groups = [
-            [sample_of(verdict) for turns in cell.calls.get(key, []) for verdict in turns]
-            for key in asked
-        ]
+        groups = grouped(
+            (v for tries in cell.calls.values() for turns in tries for v in turns),
+            asked,
+            strict=strict,
+        )
         most = max(map(len, groups), default=0)
         shares = tuple((k, at(groups, k, success).value) for k in range(1, most + 1))
         return Curve(cell.entrant, shares)
     most = max((len(t) for turns in cell.calls.values() for t in turns), default=0)
     return Curve(
-        cell.entrant, tuple((k, _within(cell, asked, k, success)) for k in range(1, most + 1))
+        cell.entrant,
+        tuple((k, _within(cell, asked, k, success, strict=strict)) for k in range(1, most + 1)),
     )
 
 
 def _within(
-    cell: Cell, asked: Sequence[Key], turns: int, success: Callable[[Sample], bool]
+    cell: Cell,
+    asked: Sequence[Key],
+    turns: int,
+    success: Callable[[Sample], bool],
+    *,
+    strict: bool,
 ) -> float | None:
     shares = []
     for key in asked:
-        tries = cell.calls.get(key, [])
-        solved = [any(success(sample_of(v)) for v in verdicts[:turns]) for verdicts in tries]
-        shares.append(sum(solved) / len(solved) if solved else 0.0)
+        told = [[v for v in each if v.status not in UNTOLD] for each in cell.calls.get(key, [])]
+        solved = [
+            any(success(sample_of(v, strict=strict)) for v in verdicts[:turns])
+            for verdicts in told
+            if verdicts
+        ]
+        if solved or not told:  # what nobody could judge is no failure of the model
+            shares.append(sum(solved) / len(solved) if solved else 0.0)
     return sum(shares) / len(shares) if shares else None
 
 
