@@ -16,7 +16,6 @@ import pytest
 
 from pytest_kernelbench.sandbox import kernel, seccomp
 
-
 # Newer Pythons warn of a fork beside threads, which the child here does not need.
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 

@@ -94,7 +94,7 @@ class RayEngine:
             raise ProblemError(message) from error
         cache = str(self.settings.cache_dir.absolute()) if self.cluster.embedded else ""
         order = Order(
-            judge=identity(),
+            judge="" if self.cluster.embedded else identity(),
             settings=self._node_settings(),
             problem=pair.problem,
             problem_file=problem,

@@ -6,7 +6,10 @@ import contextlib
 import logging
 import os
 import shutil
+import socket
 import tempfile
+import threading
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +19,11 @@ from ray.exceptions import GetTimeoutError, RayError
 from pytest_kernelbench.engine.cluster import tasks
 from pytest_kernelbench.engine.cluster.dispatch import Handle, LostError
 from pytest_kernelbench.engine.cluster.messages import Seen, decode, identity
+from pytest_kernelbench.engine.cluster.surroundings import environment
 from pytest_kernelbench.errors import MachineError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pytest_kernelbench.judge.device import Device
     from pytest_kernelbench.settings import Settings
@@ -29,6 +33,7 @@ LABEL = "accelerator_type:"
 _STORE_BYTES = 256 << 20
 """Of an embedded Ray's object store. Extensions pass through it, tensors never do."""
 _NODE_LABEL = "ray.io/node-id"
+_KNOCK_TIMEOUT_S = 10.0
 _LOOK_TIMEOUT_S = 180.0
 _EMBEDDED = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -66,16 +71,46 @@ class Place:
         )
 
 
+class _Lasting:
+    """A thread that lives until it is told to end.
+
+    What an embedded Ray starts dies with the *thread* that started it, and whoever makes an engine
+    may well be a thread of a pool.
+    """
+
+    def __init__(self, start: Callable[[], object]) -> None:
+        self._over = threading.Event()
+        self._started: Future[object] = Future()
+        self._thread = threading.Thread(
+            target=self._live, args=(start,), name="kb-ray", daemon=True
+        )
+        self._thread.start()
+        self._started.result()
+
+    def _live(self, start: Callable[[], object]) -> None:
+        try:
+            self._started.set_result(start())
+        except BaseException as error:  # noqa: BLE001 - raised by whoever waits
+            self._started.set_exception(error)
+            return
+        self._over.wait()
+
+    def end(self) -> None:
+        self._over.set()
+        self._thread.join()
+
+
 class Cluster:
     """Connected while it lives; ``close`` it. Raises ``UsageError`` where there is none such."""
 
     def __init__(self, settings: Settings) -> None:
         self._folder = ""
+        self._lasting: _Lasting | None = None
         self._ours = not ray.is_initialized()
         self.embedded = self._ours and settings.ray_address is None
-        if self._ours:
-            self._connect(settings)
         try:
+            if self._ours:
+                self._lasting = _Lasting(lambda: self._connect(settings))
             self.place = choose_place(settings, self.nodes())
             self.device = self._look()
             # Losses are counted by the dispatcher, not by Ray.
@@ -132,6 +167,8 @@ class Cluster:
         """Leave the cluster, or end it if it was embedded. Somebody else's connection is kept."""
         if self._ours:
             ray.shutdown()
+        if self._lasting is not None:
+            self._lasting.end()
         if self._folder:
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -144,7 +181,8 @@ class Cluster:
         if settings.ray_address is None:
             # A short path: it becomes part of the names of sockets, which are short.
             self._folder = tempfile.mkdtemp(prefix="kb-ray-")
-            with _environment(_EMBEDDED):
+            # What the user has set stays.
+            with environment({n: v for n, v in _EMBEDDED.items() if n not in os.environ}):
                 ray.init(
                     address="local",
                     num_cpus=len(os.sched_getaffinity(0)),
@@ -155,12 +193,13 @@ class Cluster:
                 )
             return
         try:
+            _knock(settings.ray_address)
             ray.init(address=settings.ray_address, **quiet)
-        except (ConnectionError, ValueError, RayError, TimeoutError) as error:
+        except (OSError, ValueError, RayError) as error:
             message = (
                 f"--kb-ray-address {settings.ray_address}: no Ray cluster can be reached there "
                 f"({_first_line(error)}); start a node on this machine with "
-                "`ray start --address=HEAD:6379`, or leave the option out to run Ray here"
+                "`ray start --address HEAD:6379`, or leave the option out to run Ray here"
             )
             raise UsageError(message) from None
 
@@ -222,16 +261,11 @@ def _has(kinds: list[str]) -> str:
     return f"its nodes have {', '.join(kinds) if kinds else 'no GPU that Ray knows the kind of'}"
 
 
-@contextlib.contextmanager
-def _environment(values: Mapping[str, str]) -> Iterator[None]:
-    """Variables for the processes that Ray starts meanwhile; what the user has set stays."""
-    added = {name: value for name, value in values.items() if name not in os.environ}
-    os.environ.update(added)
-    try:
-        yield
-    finally:
-        for name in added:
-            del os.environ[name]
+def _knock(address: str) -> None:
+    """Raise ``OSError`` where nobody answers: Ray itself would try for a minute."""
+    if address != "auto":
+        host, _, port = address.rpartition(":")
+        socket.create_connection((host.strip("[]"), int(port)), _KNOCK_TIMEOUT_S).close()
 
 
 def _first_line(error: Exception) -> str:

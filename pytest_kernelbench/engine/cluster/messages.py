@@ -35,7 +35,8 @@ class Order(msgspec.Struct, frozen=True):
     """One pair, with all that a node needs of it."""
 
     judge: str
-    """``identity()`` of the session's package: a node with another one refuses."""
+    """``identity()`` of the session's package: a node with another one refuses. Empty: it is the
+    session's own machine."""
     settings: Settings
     problem: Problem
     problem_file: File

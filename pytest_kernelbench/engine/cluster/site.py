@@ -11,12 +11,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
+
 from pytest_kernelbench.build import parcel as parcels
 from pytest_kernelbench.build.builder import Builder
+from pytest_kernelbench.build.store import disk_errors, remove
 from pytest_kernelbench.catalog.pair import Pair
 from pytest_kernelbench.endings import ended_by
 from pytest_kernelbench.engine.cluster.baggage import lay_out
 from pytest_kernelbench.engine.cluster.messages import Built, Judged
+from pytest_kernelbench.engine.cluster.surroundings import environment
 from pytest_kernelbench.engine.devices import find_device
 from pytest_kernelbench.engine.seat import Seat
 from pytest_kernelbench.errors import MachineError, MissingNeedError
@@ -39,6 +43,7 @@ class Site:
         folder = Path(cache) if cache else own_folder()
         self.settings = replace(settings, cache_dir=folder)
         self._capability = capability
+        self._temporary = own_temporary(folder / "tmp")
         self._lock = threading.Lock()
         self._idle: threading.Timer | None = None
         self._seat: Seat | None = None
@@ -81,7 +86,8 @@ class Site:
                 came = parcels.unpack(self._builder, solution.path, solution.entry, parcel)
                 extension = self._builder.build(solution.path, solution.entry)
                 seat = self._seat = self._seat or Seat(self.settings, self._device)
-                verdict = seat.judge(pair, extension, _unheard)
+                with environment({"TMPDIR": self._temporary}):
+                    verdict = seat.judge(pair, extension, _unheard)
                 if came:
                     verdict = replace(verdict, build_s=built.seconds, build_cached=built.cached)
             except Exception as error:  # noqa: BLE001 - whatever it is, it is a verdict
@@ -96,6 +102,7 @@ class Site:
             self._rest()
             if "_builder" in self.__dict__:
                 self._builder.close()
+            remove(Path(self._temporary))
 
     def _stay(self) -> None:
         if self._idle is not None:
@@ -165,6 +172,18 @@ def own_folder() -> Path:
         message = f"{folder} is not this user's alone, so nothing is built in it; remove it"
         raise MachineError(message)
     return folder
+
+
+def own_temporary(folder: Path) -> str:
+    """A folder of this process's. Ray ends processes without a word, so successors tidy up."""
+    with disk_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        for other in folder.iterdir():
+            if other.name.isdigit() and not psutil.pid_exists(int(other.name)):
+                remove(other)
+        own = folder / str(os.getpid())
+        own.mkdir(exist_ok=True)
+    return str(own)
 
 
 def _log(path: Path | str) -> bytes:

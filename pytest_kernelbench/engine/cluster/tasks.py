@@ -21,11 +21,13 @@ from pytest_kernelbench.engine.cluster.messages import (
     identity,
 )
 from pytest_kernelbench.engine.cluster.site import Site
+from pytest_kernelbench.engine.cluster.surroundings import environment
 from pytest_kernelbench.engine.devices import find_device
 from pytest_kernelbench.errors import MachineError
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
+    from contextlib import AbstractContextManager
 
 # The one thing that outlives a task: a process that Ray keeps runs many of them, and would have to
 # import torch for each.
@@ -42,7 +44,8 @@ def build(data: bytes) -> tuple[bytes, bytes]:
     """``Built``, and the extension."""
     order = decode(data, Order)
     try:
-        built, parcel = _site(order).build(order)
+        with _surroundings(order):
+            built, parcel = _site(order).build(order)
     except Exception as error:  # noqa: BLE001 - see above
         built, parcel = Built(ended_by(error, order.pair)), b""
     return encode(built), parcel
@@ -54,22 +57,26 @@ def judge(data: bytes, built: bytes, parcel: bytes) -> bytes:
 
     order, node = decode(data, Order), ray.get_runtime_context().get_node_id()
     try:
-        judged = _site(order).judge(order, decode(built, Built), parcel, node)
+        with _surroundings(order):
+            judged = _site(order).judge(order, decode(built, Built), parcel, node)
     except Exception as error:  # noqa: BLE001 - see above
         judged = Judged(ended_by(error, order.pair), b"", node)
     return encode(judged)
 
 
+def _surroundings(order: Order) -> AbstractContextManager[None]:
+    """As the session's: Ray sets this one by the number of CPUs of the task."""
+    return environment({"OMP_NUM_THREADS": None, **order.environment})
+
+
 def _site(order: Order) -> Site:
     """This process's, as long as the next order wants the same."""
-    if order.judge != identity():
+    if order.judge and order.judge != identity():
         message = (
             f"this node has pytest-kernelbench {identity()}, the session has {order.judge}: "
             "install the same on every node"
         )
         raise MachineError(message)
-    os.environ.pop("OMP_NUM_THREADS", None)  # Ray's own, by the number of CPUs of the task
-    os.environ.update(order.environment)
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     wanted = (order.settings, order.capability, order.cache, visible)
     with _keeping:
