@@ -86,7 +86,7 @@ def _measured(
     stations = [first.contender, first.baseline]
     for slot in range(len(stations), processes):
         name = f"twin {slot}"
-        stations.append(bench.start_station(first.flush_bytes, name))
+        stations.append(bench.start_station(name))
     for station in stations:
         station.runner.ask(wire.Outline(bench.prepared.outputs), wire.Done)
     calls = first.calls

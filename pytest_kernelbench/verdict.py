@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -9,6 +10,17 @@ from typing import Any
 import msgspec
 
 SCHEMA_VERSION = 1
+
+
+_COMMANDS = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""Control characters but for tabs and line ends; line ends and changes of direction of Unicode."""
+
+
+def printable(text: str) -> str:
+    """``text`` with what would move a cursor, ring a bell or turn letters round spelled out."""
+    return _COMMANDS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 class Status(str, Enum):
@@ -162,6 +174,17 @@ class Verdict:
     provenance: Provenance | None = None
     """None where nothing was judged."""
     schema: int = SCHEMA_VERSION
+
+    def __post_init__(self) -> None:
+        """What a solution wrote is text: it must not command the terminal on which it is shown."""
+        shown = {
+            "reasons": tuple(map(printable, self.reasons)),
+            "notes": tuple(map(printable, self.notes)),
+            "detail": printable(self.detail),
+            "kernels": {printable(name): share for name, share in self.kernels.items()},
+        }
+        for name, value in shown.items():
+            object.__setattr__(self, name, value)
 
     @property
     def measurement(self) -> Measurement | None:

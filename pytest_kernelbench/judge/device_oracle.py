@@ -48,6 +48,7 @@ class DeviceOracle:
         self.leaves: tuple[wire.Leaf, ...] = ()
         self.got: list[torch.Tensor] = []
         self.key = (0, 0)
+        self._noise: torch.Tensor | None = None
 
     def handler(self, question: wire.Message) -> Callable[[Any, tuple[int, ...]], Answer]:
         """The method that answers ``question``."""
@@ -114,15 +115,30 @@ class DeviceOracle:
             family = oracle.draws[order.number][1]
             draw = partial(oracle.arguments, order.number)
             self.drawn = None  # its memory is wanted; the seed makes it again
-        self.expected = Expected(oracle.reference, draw, order.rng, family, oracle.order, self.look)
+        self.expected = Expected(
+            oracle.reference,
+            draw,
+            order.rng,
+            family,
+            oracle.order,
+            self.look,
+            closely=order.closely,
+        )
         self.leaves = order.leaves
         self.got = [
             torch.empty(size_bytes(leaf), dtype=torch.uint8, device=self.device)
             for leaf in order.leaves
         ]
+        noise = self._noise_of(order.flush_bytes, order.flush_seed)
         self.key = order.key
         self._set_key(order.key)
+        generator.flush(self.protocol, noise.data_ptr(), order.flush_bytes, self.state.data_ptr())
         return wire.Done(), ()
+
+    def _noise_of(self, size_bytes: int, seed: int) -> torch.Tensor:
+        if self._noise is None:
+            self._noise = generator.make_noise(size_bytes, seed, self.device)
+        return self._noise
 
     def check(self, order: questions.Check, _: tuple[int, ...]) -> Answer:
         """Take revealed bytes into our own memory, where nobody changes them, and digest them."""
@@ -155,7 +171,7 @@ class DeviceOracle:
 
     def forget(self, _: questions.Forget, __: tuple[int, ...]) -> Answer:
         """Free what can be made again."""
-        self.drawn = self.bases = self.varied = self.expected = None
+        self.drawn = self.bases = self.varied = self.expected = self._noise = None
         self.got = []
         gc.collect()
         torch.cuda.empty_cache()

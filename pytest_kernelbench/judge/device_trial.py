@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import secrets
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from pytest_kernelbench.judge import questions, wire
 from pytest_kernelbench.judge.bench import CONTENDER_SLOT
 from pytest_kernelbench.judge.checks import form_fault
 from pytest_kernelbench.judge.families import PLAIN
+from pytest_kernelbench.judge.quiet import await_quiet
 from pytest_kernelbench.judge.rejection import Rejected
 from pytest_kernelbench.judge.station import Batch, Station, pieces
 from pytest_kernelbench.timing.device_state import Snapshot, foreign_processes, monitor, throttled
@@ -22,13 +23,14 @@ from pytest_kernelbench.timing.schedule import BatchBounds, plan_batch
 from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pytest_kernelbench.judge.bench import Bench
     from pytest_kernelbench.judge.runners import Runner
 
 VARIANTS = 4
-_LEAST_FLUSH_BYTES = 32 << 20
-_REVEAL_BYTES = 256 << 20
-_LEAST_REVEALED, _MOST_REVEALED = 1, 4
+_REVEAL_BYTES = 1 << 30
+_LEAST_REVEALED, _MOST_REVEALED = 2, 4
 _QUEUE_LAUNCHES = 900
 """A device's queue holds about a thousand launches; beyond, one waits for the gate itself."""
 _PROTOCOL_LAUNCHES = 4
@@ -44,8 +46,7 @@ class DeviceTrial:
     def __init__(self, bench: Bench, contender: Runner) -> None:
         self.bench = bench
         self.prepared = bench.prepared
-        self.flush_bytes = max(_LEAST_FLUSH_BYTES, 2 * bench.prepared.l2_bytes)
-        self.contender = Station(bench, contender, CONTENDER_SLOT, bench.cubin, self.flush_bytes)
+        self.contender = Station(bench, contender, CONTENDER_SLOT)
         self.baseline: Station
         self._closing = ExitStack()
         self._monitor = self._closing.enter_context(monitor(bench.uuid))
@@ -77,7 +78,7 @@ class DeviceTrial:
     def against(self, baseline: str) -> None:
         """Choose a batch's length from the baseline alone; give both sides the same base inputs."""
         self.bench.rest(but=baseline)
-        self.baseline = self.bench.start_station(self.flush_bytes, baseline)
+        self.baseline = self.bench.start_station(baseline)
         self.baseline.runner.ask(wire.Outline(self.prepared.outputs), wire.Done)
         self.bases = tuple(self._draw_plain() for _ in range(self._variants()))
         if self.alternating:
@@ -144,10 +145,11 @@ class DeviceTrial:
         with the host's part in the time.
         """
         self._give_way(self.contender, self.baseline)
-        both = [
-            self.baseline.run(self.calls, null=True, wait=station.queues).time_us / self.calls
-            for station in (self.baseline, self.contender)
-        ]
+        with self._alone():
+            both = [
+                self.baseline.run(self.calls, null=True, wait=station.queues).time_us / self.calls
+                for station in (self.baseline, self.contender)
+            ]
         return both[0], both[1]
 
     def evidence(self) -> float | None:
@@ -200,9 +202,21 @@ class DeviceTrial:
 
     def _hold(self) -> Batch:
         self._give_way(self.contender, self.baseline)
+        with self._alone():
+            return self.baseline.run(self.calls)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Have the baseline alone on the device.
+
+        The contender is frozen, and what it has left in the device's queues is waited for: stopping
+        a process does not stop its kernels.
+        """
         self.contender.runner.child.stop()
         try:
-            return self.baseline.run(self.calls)
+            if not self.neighbours():
+                await_quiet(self.baseline, self.contender.runner)
+            yield
         finally:
             self.contender.runner.child.resume()
 
@@ -215,12 +229,18 @@ class DeviceTrial:
         for call in self._random.sample(range(len(batch.digests)), count):
             number = self.bench.next_round()
             self.bench.ask(questions.Varied(number, self.bases, batch.keys[call]), wire.Done)
-            self._check_call(self.contender, batch, call, number)
+            closely = self.bench.looks_closely()
+            self._check_call(self.contender, batch, call, number, closely=closely)
 
-    def _check_call(self, station: Station, batch: Batch, call: int, number: int) -> None:
+    def _check_call(
+        self, station: Station, batch: Batch, call: int, number: int, *, closely: bool = False
+    ) -> None:
         rng = batch.rngs[call] if batch.rngs else None
         leaves = batch.form.leaves
-        expect = questions.Expect(number, leaves, rng, batch.keys[call])
+        bench = self.bench
+        expect = questions.Expect(
+            number, leaves, rng, batch.keys[call], bench.flush_bytes, bench.flush_seed, closely
+        )
         self.bench.ask(expect, wire.Done)
         for index, span in enumerate(self.prepared.outputs):
             for offset, size in pieces(span.size_bytes):

@@ -140,7 +140,7 @@ class HostTrial:
             for current in turn:
                 returned, elapsed_us = self._timed(self.contender, current)
                 times.append(elapsed_us)
-                self._compare(current, returned)
+                self._compare(current, returned, closely=self.bench.looks_closely())
         return median(times)
 
     @staticmethod
@@ -236,7 +236,7 @@ class HostTrial:
             got = structure if null else returned.structure
             fault = form_fault(got, returned.leaves, structure, self.outputs, "cpu")
             if fault:
-                raise Rejected(*fault)
+                runner.reject(*fault)
             self._read(runner, returned)
         finally:
             runner.child.resume()
@@ -247,12 +247,12 @@ class HostTrial:
             size = extent_bytes(leaf)
             if size > span.size_bytes * _SLACK + 4096:
                 text = f"the output is a view of a buffer more than {_SLACK} times its own size"
-                raise Rejected(Status.WRONG_STRUCTURE, text)
+                runner.reject(Status.WRONG_STRUCTURE, text)
             try:
                 runner.child.read(leaf.pointer, self.arena.address + slot, size)
             except OSError as error:
                 text = f"the output's memory cannot be read: {error.strerror}"
-                raise Rejected(Status.CRASHED, text) from None
+                runner.reject(Status.CRASHED, text)
 
     def _check_inputs(self, current: Round, returned: wire.Returned) -> None:
         if self.bench.prepared.mutates:
@@ -270,8 +270,8 @@ class HostTrial:
         finally:
             pristine.close()
 
-    def _compare(self, current: Round, returned: wire.Returned) -> None:
-        found = self._ask(current, returned)
+    def _compare(self, current: Round, returned: wire.Returned, *, closely: bool = False) -> None:
+        found = self._ask(current, returned, closely=closely)
         if not found.status:
             return
         time.sleep(_LATE_S)
@@ -279,7 +279,7 @@ class HostTrial:
             self._read(self.contender, returned)
         except Rejected:
             raise Rejected(Status(found.status), found.reason, found.detail, found.notes) from None
-        if not self._ask(current, returned).status:
+        if not self._ask(current, returned, closely=closely).status:
             text = (
                 "work escaped: the output was not complete when forward() returned, "
                 f"and right {_LATE_S:g} s later"
@@ -287,12 +287,12 @@ class HostTrial:
             raise Rejected(Status.UNSTABLE, text, found.detail)
         raise Rejected(Status(found.status), found.reason, found.detail, found.notes)
 
-    def _ask(self, current: Round, returned: wire.Returned) -> questions.Compared:
+    def _ask(self, current: Round, returned: wire.Returned, *, closely: bool) -> questions.Compared:
         leaves = tuple(
             wire.Leaf(leaf.dtype, leaf.shape, leaf.strides, slot, leaf.device, leaf.exact_type)
             for leaf, slot in zip(returned.leaves, self._slots, strict=True)
         )
-        order = questions.Compare(current.number, leaves, current.rng)
+        order = questions.Compare(current.number, leaves, current.rng, closely)
         answer, fds = self.bench.ask_any(order, (self.arena.fd,))
         close_all(fds)
         if not isinstance(answer, questions.Compared):

@@ -225,7 +225,9 @@ class Oracle:
         """Compare outputs in the referee's memory with the expected ones of the round."""
         _, family = self.draws[order.number]
         draw = partial(self.arguments, order.number)
-        expected = Expected(self.reference, draw, order.rng, family, self.order)
+        expected = Expected(
+            self.reference, draw, order.rng, family, self.order, closely=order.closely
+        )
         arena = mmap.mmap(fds[0], 0, prot=mmap.PROT_READ, flags=mmap.MAP_SHARED)
         for index, leaf in enumerate(order.leaves):
             got = strided(arena, leaf)

@@ -104,6 +104,8 @@ class Compare(Message, frozen=True):
     leaves: tuple[Leaf, ...]
     """``pointer`` is the offset in the arena."""
     rng: int | None
+    closely: bool = False
+    """Hold it against float64 too, where the inputs are the problem's own."""
 
 
 class Compared(Message, frozen=True):
@@ -170,6 +172,11 @@ class Expect(Message, frozen=True):
     rng: int | None
     key: tuple[int, int]
     """The key of the call, under which its digest was made."""
+    flush_bytes: int
+    flush_seed: int
+    """The noise that was read before the call, which is part of its digest."""
+    closely: bool = False
+    """As for ``Compare``."""
 
 
 class Check(Message, frozen=True):

@@ -17,6 +17,7 @@ from pytest_kernelbench.judge.families import PLAIN
 from pytest_kernelbench.judge.host_trial import HostTrial
 from pytest_kernelbench.judge.kernels import Finding, find
 from pytest_kernelbench.judge.profiles import profile_of, reference_profile
+from pytest_kernelbench.judge.quiet import calibrate
 from pytest_kernelbench.judge.race import TooShort, race
 from pytest_kernelbench.judge.rejection import Rejected
 from pytest_kernelbench.judge.roofline import roof_of, roofline, work_of
@@ -150,6 +151,8 @@ class Referee:
         bench = self._bench_for(pair)
         progress.notes.extend(bench.prepared.notes)
         progress.control = self._control(bench)
+        if self.device.is_gpu and not self.settings.correctness_only:
+            calibrate(bench, self.settings.baselines[0])
         bench.rest()  # an out-of-memory of the solution must be its own
         contender = bench.start_runner(
             pair.solution.path,

@@ -12,7 +12,6 @@ from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.judge import questions, wire
 from pytest_kernelbench.judge.chain import Key, keys_of
 from pytest_kernelbench.judge.control import SIZE_BYTES, Control
-from pytest_kernelbench.judge.rejection import Rejected
 from pytest_kernelbench.sandbox.channel import Silent
 from pytest_kernelbench.verdict import Status
 
@@ -45,9 +44,7 @@ class Batch:
 class Station:
     """One runner on the bench's device. ``slot`` tells its arena from the other runner's."""
 
-    def __init__(
-        self, bench: Bench, runner: Runner, slot: int, cubin: bytes, flush_bytes: int
-    ) -> None:
+    def __init__(self, bench: Bench, runner: Runner, slot: int) -> None:
         self.bench = bench
         self.runner = runner
         self.slot = slot
@@ -60,7 +57,7 @@ class Station:
         self._queued = False
         self._answer: wire.Message | None = None
         self.control = Control()
-        order = wire.Attach(cubin, SIZE_BYTES, flush_bytes)
+        order = wire.Attach(bench.cubin, SIZE_BYTES, bench.flush_bytes, bench.flush_seed)
         runner.ask(order, wire.Done, (self.control.fd,), "while the device was set up")
         wanted = max(
             (span.size_bytes for span in (*bench.prepared.inputs, *bench.prepared.outputs)),
@@ -132,7 +129,7 @@ class Station:
         form = self.runner.judged(self._answer, wire.Batched, "in forward()")
         if form.odd:
             text = "forward() returned another structure, shape or stride in a later call"
-            raise Rejected(Status.WRONG_STRUCTURE, text)
+            self.runner.reject(Status.WRONG_STRUCTURE, text)
         keys = (key,) if null else tuple(keys_of(key, digests))
         return Batch(elapsed_us, keys, tuple(digests), rngs, form, queued)
 
@@ -181,7 +178,7 @@ def raise_timeout(runner: Runner) -> NoReturn:
     if runner.trusted:
         raise MachineError("the baseline's batch did not finish in time")
     text = f"a kernel or forward() did not finish within {runner.timeout_s:g} s"
-    raise Rejected(Status.TIMED_OUT, text)
+    runner.reject(Status.TIMED_OUT, text)
 
 
 def pieces(size_bytes: int) -> Iterator[tuple[int, int]]:

@@ -222,6 +222,8 @@ class Attach(Message, frozen=True):
     cubin: bytes
     control_bytes: int
     flush_bytes: int
+    flush_seed: int = 0
+    """Makes the noise that a flush reads, which is part of each digest."""
 
 
 class Arena(Message, frozen=True):

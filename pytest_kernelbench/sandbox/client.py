@@ -279,8 +279,9 @@ class Child:
         """End it with all its descendants, wait until they are gone, and forget it."""
         self._end()
         self.channel.close()
-        with contextlib.suppress(OSError):
+        if self._status_fd >= 0:
             os.close(self._status_fd)
+            self._status_fd = -1
         self._log.close()
 
     def _end(self) -> None:

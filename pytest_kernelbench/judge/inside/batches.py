@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 _PATIENCE_NS = 60_000_000_000
 _MOST_ALIVE_BYTES = 1 << 30
-_FLUSH_THREADS = 512
-_FLUSH_BLOCKS = 132 * 4
 
 _empty = torch.empty
 _pointer = torch.Tensor.data_ptr
@@ -76,6 +74,7 @@ class DeviceRunner:
         torch.cuda.init()
         self.state = _empty(generator.STATE_BYTES, dtype=torch.uint8, device=self.device)
         self.state.zero_()
+        self._flush_seed = order.flush_seed
         self._make_flush(order.flush_bytes)
         self.protocol = driver.Protocol(order.cubin)
         self._control_map = mmap.mmap(fds[0], order.control_bytes)
@@ -87,10 +86,9 @@ class DeviceRunner:
         return wire.Done()
 
     def _make_flush(self, size_bytes: int) -> None:
-        self.flush_buffer = _empty(size_bytes, dtype=torch.uint8, device=self.device)
-        self.flush_buffer.zero_()
-        self._flush_at = self.flush_buffer.data_ptr()
-        self._flush_size = size_bytes // 16
+        self.flush_buffer = generator.make_noise(size_bytes, self._flush_seed, self.device)
+        self._flush_at = _pointer(self.flush_buffer)
+        self._flush_bytes = size_bytes
 
     def map_arena(self, order: wire.Arena, fds: tuple[int, ...]) -> wire.Done:
         """Map the memory through which the oracle hands over inputs and gets outputs."""
@@ -127,7 +125,7 @@ class DeviceRunner:
 
     def move(self, order: wire.Move, _: tuple[int, ...]) -> wire.Done:
         """Let all that is made from now on lie in other places of the device's memory."""
-        size_bytes = self.flush_buffer.numel()
+        size_bytes = self._flush_bytes
         self._forget()
         del self.flush_buffer
         _empty_cache()
@@ -158,6 +156,7 @@ class DeviceRunner:
         try:
             with _no_grad():
                 answer = self._enqueue(order)
+                driver.forget_persisting_l2()  # what forward() has set aside: nothing runs yet
                 self.runner.channel.send(wire.Done())
                 driver.synchronize()
         except loading.Stop:
@@ -182,7 +181,7 @@ class DeviceRunner:
         for call in range(order.calls):
             tensors = generator.generate(protocol, self.recipes, state, self.device)
             arguments = forms.fill(self.layout, tensors)
-            protocol.flush(_FLUSH_BLOCKS, _FLUSH_THREADS, self._flush_at, self._flush_size)
+            generator.flush(protocol, self._flush_at, self._flush_bytes, state)
             structure, outputs = self._forward(arguments, order, call)
             leaves = tuple(map(forms.leaf, outputs))
             facts = tuple((x.dtype, x.shape, x.strides, x.device, x.exact_type) for x in leaves)

@@ -79,7 +79,6 @@ _GENERATE = (
     _u64, _u64, _u64, ctypes.c_uint32, ctypes.c_uint32, _u64, _u64, _u64,
     ctypes.c_uint32, ctypes.c_uint32, _u64,
 )  # fmt: skip
-_FLUSH = (_u64, _u64)
 _COMPARE = (
     _u64, _u64, _u64, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_double, ctypes.c_double, _u64,
 )  # fmt: skip
@@ -94,7 +93,6 @@ class Protocol:
         check(_cuda.cuModuleLoadData(ctypes.byref(module), cubin))
         self.gate = Kernel(module, "kb_gate", _GATE)
         self.generate = Kernel(module, "kb_generate", _GENERATE)
-        self.flush = Kernel(module, "kb_flush", _FLUSH)
         self.digest = Kernel(module, "kb_digest", _DIGEST)
         self.compare = Kernel(module, "kb_compare", _COMPARE)
 

@@ -24,8 +24,12 @@ VARIANTS = {"copy": 1, "scale": 1, "symmetric": 1, "pick": 4}
 _THREADS = 256
 _MOST_BLOCKS = 132 * 16
 STATE_BYTES = 64
+NOISE_LEAF = 255
+"""The place of the flush buffer among the outputs of a call: behind all of them."""
 
 _empty = torch.empty
+_Generator = torch.Generator
+_random = torch.Tensor.random_
 
 
 def blocks_for(items: int) -> int:
@@ -91,6 +95,24 @@ def generate(
             state,
         )
     return tensors
+
+
+def make_noise(size_bytes: int, seed: int, device: str) -> torch.Tensor:
+    """The flush buffer: bytes that cannot be known by less work than reading them.
+
+    The same for the same seed, in whatever process.
+    """
+    drawn = _Generator(device)
+    drawn.manual_seed(seed)
+    return _random(_empty(size_bytes // 8, dtype=torch.int64, device=device), generator=drawn)
+
+
+def flush(protocol: Protocol, noise: int, size_bytes: int, state: int) -> None:
+    """Read more than the L2 cache holds, so that the next forward starts from memory.
+
+    What was read is part of the call's digest.
+    """
+    add_to_digest(protocol, noise, size_bytes, 0, NOISE_LEAF, state)
 
 
 def add_to_digest(  # noqa: PLR0913, PLR0917 - as the kernel takes them

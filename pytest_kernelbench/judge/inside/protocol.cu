@@ -1,4 +1,4 @@
-// The kernels of the timed batch: gate, generator, flush, digest. Compiled by NVRTC; needs no header.
+// The kernels of the timed batch: gate, generator, digest. Compiled by NVRTC; needs no header.
 //
 // A batch is a chain: the inputs of call i are made under key k_i; k_(i+1) follows from k_i and the digest of *all* bytes
 // of output i. So nothing about inputs i+1 can be known before output i exists.
@@ -128,16 +128,6 @@ extern "C" __global__ void kb_generate(u8* out, const u8* base, u64 size, u32 mo
   }
 }
 
-// Reads and writes more than the L2 cache holds, so that each call starts from memory.
-extern "C" __global__ void kb_flush(uint4* buffer, u64 size) {
-  u64 first = blockIdx.x * (u64)blockDim.x + threadIdx.x, step = (u64)gridDim.x * blockDim.x;
-  for (u64 i = first; i < size; i += step) {
-    uint4 v = buffer[i];
-    v.x += 1;
-    buffer[i] = v;
-  }
-}
-
 __device__ __forceinline__ void load16(const u8* p, u64 left, bool aligned, u64& a, u64& b) {
   if (aligned && left >= 16) {
     ulonglong2 v = *(const ulonglong2*)p;
@@ -150,7 +140,8 @@ __device__ __forceinline__ void load16(const u8* p, u64 left, bool aligned, u64&
   for (int i = 8; i < 16 && i < left; i++) b |= (u64)p[i] << (8 * (i - 8));
 }
 
-// Adds the keyed, non-linear hash of every 16 bytes at their place. With `finish` the sums become the digest of `call`,
+// Adds the keyed, non-linear hash of every 16 bytes at their place. Over a buffer of noise, larger than the L2 cache and
+// itself a leaf of the digest, it is the cache flush: who skips or shortens it does not know the digest. With `finish` the sums become the digest of `call`,
 // the referee is told, and the next key follows.
 extern "C" __global__ void kb_digest(const u8* data, u64 size, u64 first_chunk, u32 leaf, u32 finish, u64 call,
                                      State* state, Control* control) {

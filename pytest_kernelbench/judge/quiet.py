@@ -1,0 +1,83 @@
+"""A device that is left alone: null calls take as long as when there was no contender.
+
+A stopped process does not stop its kernels: they go on, and two processes that have kernels on one
+device are given it in turns of milliseconds. So a few milliseconds of null calls tell.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+import time
+from typing import TYPE_CHECKING
+
+from pytest_kernelbench.errors import MachineError
+from pytest_kernelbench.judge import questions, wire
+from pytest_kernelbench.judge.families import PLAIN
+from pytest_kernelbench.judge.rejection import Rejected
+from pytest_kernelbench.verdict import Status
+
+if TYPE_CHECKING:
+    from pytest_kernelbench.judge.bench import Bench
+    from pytest_kernelbench.judge.runners import Runner
+    from pytest_kernelbench.judge.station import Station
+
+_LENGTH_US = 6000.0
+"""Longer than a process keeps the device to itself while another one waits for it."""
+_MOST_CALLS = 100
+_LOOKS = 5
+_VARIANTS = 4
+"""As many as inputs that are picked by row have; here all are the same."""
+_SLOWED, _SLACK_US = 1.6, 300.0
+_PATIENCE_S = 3.0
+_PAUSE_S = 0.005
+_GONE_S = 0.5
+
+
+def calibrate(bench: Bench, baseline: str) -> None:
+    """Find out what null calls take, before there is a contender; once a bench."""
+    if bench.idle_us < math.inf:
+        return
+    station = bench.start_station(baseline)
+    station.runner.ask(wire.Outline(bench.prepared.outputs), wire.Done)
+    number = bench.next_round()
+    bench.ask(questions.Draw(number, secrets.randbits(48), PLAIN), questions.Drawn)
+    station.load((number,) * _VARIANTS, bench.prepared.modes)
+    with station.runner.patiently():
+        station.run(2, null=True)
+    each_us = station.run(4, null=True).time_us / 4
+    bench.idle_calls = max(1, min(_MOST_CALLS, math.ceil(_LENGTH_US / each_us)))
+    bench.idle_us = min(_null_us(bench, station) for _ in range(_LOOKS))
+
+
+def await_quiet(baseline: Station, contender: Runner) -> None:
+    """Wait until nothing of ``contender``, which is stopped, runs on the device any more.
+
+    Raises ``Rejected`` if that does not come about and the contender was the reason: with it, the
+    slowness goes away.
+    """
+    bench = baseline.bench
+    deadline = time.monotonic() + _PATIENCE_S
+    while (took_us := _null_us(bench, baseline)) > _SLOWED * bench.idle_us + _SLACK_US:
+        if time.monotonic() > deadline:
+            contender.close()
+            time.sleep(_GONE_S)
+            _accuse(bench, took_us, _null_us(bench, baseline))
+        time.sleep(_PAUSE_S)
+
+
+def _accuse(bench: Bench, before_us: float, after_us: float) -> None:
+    took = (
+        f"{bench.idle_calls} null calls took {before_us / 1e3:.3g} ms, and "
+        f"{bench.idle_us / 1e3:.3g} ms on a device that is left alone"
+    )
+    if after_us > _SLOWED * bench.idle_us + _SLACK_US:
+        raise MachineError(
+            f"the device is busy with the work of others ({took}): wait for it, or choose another"
+        )
+    text = f"kept the device busy while it was stopped and the baseline was to be timed: {took}"
+    raise Rejected(Status.CRASHED, text)
+
+
+def _null_us(bench: Bench, station: Station) -> float:
+    return station.run(bench.idle_calls, null=True).time_us
