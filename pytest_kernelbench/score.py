@@ -12,6 +12,7 @@ import math
 import random
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -218,6 +219,12 @@ def bootstrap_interval(
     """95 % percentile interval of the mean, resampling whole problems; the same on every run."""
     if len(set(values)) <= 1:
         return (values[0], values[0]) if values else (0.0, 0.0)
+    return _resampled(tuple(values), resamples, seed)
+
+
+@lru_cache(maxsize=256)
+def _resampled(values: tuple[float, ...], resamples: int, seed: int) -> tuple[float, float]:
+    """Kept, since table, leaderboard, gates and pages ask for the same, and it takes a while."""
     draw = random.Random(seed)  # noqa: S311 - statistics, not secrets
     means = sorted(fmean(draw.choices(values, k=len(values))) for _ in range(resamples))
     return means[int(0.025 * resamples)], means[int(0.975 * resamples) - 1]

@@ -131,6 +131,7 @@ def render(
 def _link(anchor: ET.Element, links: Sequence[tuple[str, str]]) -> None:
     """An address of a mark becomes its row's; it is not in the order of tabs, the table is."""
     number = int(anchor.attrib.pop(f"{{{_XLINK}}}href").rpartition("-")[2])
+    anchor.attrib.pop("target", None)
     fragment, words = links[number]
     if fragment:
         anchor.set("href", fragment)
@@ -204,6 +205,10 @@ def _shorten(element: ET.Element) -> None:
 
 
 def _page_element(root: ET.Element, name: str, title: str, description: str) -> str:
+    for element in root.iter():
+        element.tail = None
+        if element.text is not None and not element.text.strip():
+            element.text = None
     for key in ("width", "height", "version"):
         root.attrib.pop(key, None)
     root.set("class", "plot")

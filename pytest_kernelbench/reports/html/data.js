@@ -8,13 +8,14 @@ const unpack = async (text) => {
 
 const PIECE = 64; // pairs whose details lie together, as packing.py has it
 
-const pieces = new Map();
+// A pair's part of what lies packed under a name; null where that was left out of the page.
+const partOf = async (name, number) => {
+  const text = document.querySelectorAll(`script.${name}`)[Math.floor(number / PIECE)].textContent;
+  return text ? (await unpack(text))[number % PIECE] : null;
+};
 const details = async (number) => {
-  const piece = Math.floor(number / PIECE);
-  if (!pieces.has(piece)) {
-    pieces.set(piece, unpack(document.querySelectorAll("script.piece")[piece].textContent));
-  }
-  return (await pieces.get(piece))[number % PIECE];
+  const [known, source] = await Promise.all([partOf("details", number), partOf("sources", number)]);
+  return { ...known, source };
 };
 
 const make = (tag, attributes, ...children) => {

@@ -1,8 +1,8 @@
 """What a page's script reads: the rows of its table, and behind each all that is known of a pair.
 
 Both are JSON, deflated and in base64, in elements that no browser takes for markup or script:
-nothing that an author wrote stands in the page as it is. The details lie in pieces, so that opening
-a row unpacks only a few of them.
+nothing that an author wrote stands in the page as it is. Details and sources lie in pieces, so that
+opening a row unpacks only a few of them.
 """
 
 from __future__ import annotations
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from pytest_kernelbench.verdict import Measurement, Verdict
 
 PIECE = 64
-"""Pairs whose details are packed together; those of a problem are alike and lie side by side."""
-MOST_DETAIL_BYTES = 8_000_000
-"""Of packed details with sources: a page stays below ten million."""
+"""Pairs that are packed together; those of a problem are alike and lie side by side."""
 _HEADLINE = 160
 _TOLD = ("reasons", "detail", "notes", "walls", "missing_walls", "build_s", "build_cached",
          "judge_s", "log", "kernels", "rounds", "device", "size", "dtype", "solution",
@@ -39,32 +37,39 @@ class Packed:
     """Base64 texts for the page; what is no number is null in them."""
 
     rows: str
-    pieces: tuple[str, ...]
-    without_source: int
+    details: tuple[str, ...]
+    sources: tuple[str, ...]
+    """In pieces of the same pairs; empty where one was left out."""
+    left_out: int
     """Pairs whose source was left out so that the page does not grow too large."""
 
 
-def pack(runs: Runs, entrants: Sequence[str]) -> Packed:
-    """All pairs of some runs; a row's number is its place among ``runs.latest``."""
+def pack(runs: Runs, entrants: Sequence[str], room_bytes: int) -> Packed:
+    """All pairs of some runs; a row's number is its place among ``runs.latest``.
+
+    ``room_bytes`` is what all of it together may take: sources that find no room are left out.
+    """
     histories = list(runs.histories.values())
     numbers = {entrant: number for number, entrant in enumerate(entrants)}
     rows = _text({"entrants": entrants, "runs": [run.label for run in runs.every],
                   "rows": [_row(history, numbers) for history in histories]})  # fmt: skip
-    pieces: list[str] = []
-    size, without = 0, 0
-    for start in range(0, len(histories), PIECE):
-        some = histories[start : start + PIECE]
-        piece = _text([_detail(history) for history in some])
-        if size + len(piece) > MOST_DETAIL_BYTES:
-            without += sum(bool(history[-1].record.source) for history in some)
-            piece = _text([_detail(history) | {"source": None} for history in some])
-        size += len(piece)
-        pieces.append(piece)
-    return Packed(rows, tuple(pieces), without)
+    pieces = [histories[start : start + PIECE] for start in range(0, len(histories), PIECE)]
+    details = tuple(_text([_detail(history) for history in piece]) for piece in pieces)
+    room_bytes -= len(rows) + sum(map(len, details))
+    sources, left_out = [], 0
+    for piece in pieces:
+        texts = [history[-1].record.source for history in piece]
+        packed = _text(texts) if room_bytes > 0 else ""
+        if len(packed) > room_bytes:
+            packed = ""
+        left_out += 0 if packed else sum(map(bool, texts))
+        room_bytes -= len(packed)
+        sources.append(packed)
+    return Packed(rows, details, tuple(sources), left_out)
 
 
 def _text(value: object) -> str:
-    deflated = zlib.compressobj(level=7, wbits=-zlib.MAX_WBITS)
+    deflated = zlib.compressobj(level=6, wbits=-zlib.MAX_WBITS)
     data = deflated.compress(msgspec.json.encode(value)) + deflated.flush()
     return base64.b64encode(data).decode("ascii")
 
@@ -136,7 +141,6 @@ def _detail(history: Sequence[Past]) -> dict[str, Any]:
     return found | {
         "nodeid": record.nodeid,
         "measurements": [{"of": name, **each} for name, each in named],
-        "source": record.source,
         "history": [_past(past) for past in history] if len(history) > 1 else [],
     }
 

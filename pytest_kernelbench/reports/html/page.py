@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from pytest_kernelbench.reports.summary import Outcome
     from pytest_kernelbench.verdict import Verdict
 
+MOST_BYTES = 10_000_000
+"""Of a page: larger ones take long to open, and mail and CI refuse them."""
+_ROOM_BYTES = 400_000
+"""For style, script and tables."""
 _SCRIPTS = ("data.js", "table.js", "pair.js", "main.js")
 
 
@@ -43,11 +47,13 @@ def page(runs: Runs, outcome: Outcome) -> str:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    packed = pack(runs, entrants)
     comparison = _comparison(runs, outcome, slots) if runs.comparable else None
     curves, roofs = pictures.fast_p(outcome, slots), pictures.rooflines(runs, slots)
     several = len(curves) > 1
     others = [*pictures.speedups(outcome, slots), *roofs]
+    drawn = sum(len(picture.svg) for picture in (*curves, *others))
+    drawn += len(comparison["svg"] or "") if comparison is not None else 0
+    packed = pack(runs, entrants, MOST_BYTES - drawn - _ROOM_BYTES)
     return environment.from_string(_text("page.html")).render(
         policy=_policy(style, script),
         style=_ours(style),
@@ -162,10 +168,10 @@ def _minute(at: str) -> str:
 
 
 def _left_out(packed: Packed) -> str:
-    if not packed.without_source:
+    if not packed.left_out:
         return ""
     return (
-        f"To keep this page below 10 MB it lacks the sources of {packed.without_source:,} pairs; "
+        f"To keep this page below 10 MB it lacks the sources of {packed.left_out:,} pairs; "
         "`kb report` with --level or --entrant leaves room for them."
     )
 
