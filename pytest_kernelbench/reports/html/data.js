@@ -6,7 +6,7 @@ const unpack = async (text) => {
   return JSON.parse(await new Response(stream).text());
 };
 
-const PIECE = 64; // pairs whose details lie together, as packing.py has it
+const PIECE = 32; // pairs whose details lie together, as packing.py has it
 
 // A pair's part of what lies packed under a name; null where that was left out of the page.
 const partOf = async (name, number) => {

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_kernelbench.reports.records import Record
     from pytest_kernelbench.verdict import Measurement, Verdict
 
-PIECE = 64
+PIECE = 32
 """Pairs that are packed together; those of a problem are alike and lie side by side."""
 _HEADLINE = 160
 _TOLD = ("reasons", "detail", "notes", "walls", "missing_walls", "build_s", "build_cached",
