@@ -54,6 +54,7 @@ def checked_settings(config: pytest.Config) -> Settings:
         if not hasattr(config, "workerinput"):
             _check_device(given.get("device", "auto"), given.get("engine", "local"))
             _check_times(given)
+            _check_slowdown(given)
         for field in ("json", "resume", "eval_results", "trace", "csv", "html", "markdown"):
             _check_file(field, given.get(field))
         if given.get("html") is not None:
@@ -200,6 +201,12 @@ def _check_times(given: Mapping[str, Any]) -> None:
             f"--kb-baseline-times {path}: measured on {stored.hardware!r}, but this session judges "
             f"on {device!r}; give --kb-foreign-baseline if that does not matter"
         )
+        raise UsageError(message)
+
+
+def _check_slowdown(given: Mapping[str, Any]) -> None:
+    if "max_slowdown" in given and "compare" not in given:
+        message = "--kb-max-slowdown says how much --kb-compare allows: name a file of records too"
         raise UsageError(message)
 
 

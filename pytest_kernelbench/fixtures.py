@@ -70,7 +70,7 @@ def extension(
     from pytest_kernelbench.judging import ended_well
     from pytest_kernelbench.provenance import hashes_of
 
-    pair = Pair(problem, solution)
+    pair = Pair(problem, solution, _pair(request).earlier)
     if HASHES not in request.node.stash:
         request.node.stash[HASHES] = hashes_of(pair)
     return ended_well(request.node, lambda: engine.build(pair))
@@ -92,7 +92,7 @@ def verdict(
     """
     from pytest_kernelbench.judging import built_only, ended_well, reach
 
-    item, pair = request.node, Pair(problem, solution)
+    item, pair = request.node, Pair(problem, solution, _pair(request).earlier)
     if (known := item.stash.get(KNOWN, None)) is not None:
         return reach(item, known)
     extension: Extension = request.getfixturevalue("extension")

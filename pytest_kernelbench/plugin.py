@@ -133,6 +133,10 @@ def _register_parts(config: pytest.Config, state: State) -> None:
         register(fixtures.WithoutBenchmark(), "kernelbench-benchmarks")
     if state.settings.resume is not None:
         _register_resumption(config, state.settings.resume)  # before anything adds to its file
+    if state.settings.compare is not None:
+        from pytest_kernelbench import comparing
+
+        comparing.registered(config, state.settings.compare)
     if not hasattr(config, "workerinput"):
         _register_reporters(config, state, distributes=distributes)
 

@@ -23,3 +23,5 @@ class Extension:
     warnings: tuple[str, ...] = ()
     deferred: str = ""
     """Why the module body could not be run without a device; the contender will run it."""
+    earlier: Path | None = None
+    """The folder of the pair's earlier source, built likewise; None where there is none."""

@@ -42,3 +42,5 @@ class Pair:
 
     problem: Problem
     solution: Solution
+    earlier: Solution | None = None
+    """``--kb-compare``: the same solution as it was, to be timed against."""

@@ -6,6 +6,7 @@ import queue
 import threading
 from concurrent.futures import CancelledError, Future, InvalidStateError, wait
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.build.builder import Builder
@@ -52,8 +53,8 @@ class LocalEngine:
         self._tell = tell
         self._notices: queue.SimpleQueue[str] = queue.SimpleQueue()
         # What is timed on a CPU is alone on it: pytest must not report the last pair meanwhile.
-        timed_on_cpu = not self.device.is_gpu and not settings.correctness_only
-        self._board = Board(0 if timed_on_cpu else _AHEAD_OF_DEVICE * len(self.devices))
+        self._times_on_cpu = not self.device.is_gpu and not settings.correctness_only
+        self._board = Board(0 if self._times_on_cpu else _AHEAD_OF_DEVICE * len(self.devices))
         self._at: dict[Seat, Problem] = {}
         self._seats = [] if settings.build_only else [Seat(settings, d) for d in self.devices]
         self._in_service = len(self._seats)
@@ -63,14 +64,12 @@ class LocalEngine:
             threading.Thread(target=self._work, args=(seat,), name="kb-seat", daemon=True)
             for seat in self._seats
         ]
-        for seat in self._seats[:1]:
-            seat.open()
+        self._wanted = 0
         for thread in self._threads:
             thread.start()
 
     def ahead(self, pairs: Iterable[Pair]) -> None:
         """Start on these pairs in the background, in order: build them, and judge what is built."""
-        announced = 0
         for pair in pairs:
             if self._lacks(pair):
                 continue
@@ -79,9 +78,6 @@ class LocalEngine:
                 self.builder.submit(pair.solution.path, pair.solution.entry)
             else:
                 self._start(task)
-                announced += 1
-        for seat in self._seats[1:announced]:
-            seat.open()
 
     def submit(self, pair: Pair) -> Future[Verdict]:
         """A future of the verdict, whatever happens; cancelling it works until it is judged."""
@@ -111,7 +107,12 @@ class LocalEngine:
     def build(self, pair: Pair) -> Extension:
         """Compile the solution, or take it from the cache."""
         self.build_needs(pair)
-        return self.builder.build(pair.solution.path, pair.solution.entry)
+        extension = self.builder.build(pair.solution.path, pair.solution.entry)
+        if pair.earlier is None:
+            return extension
+        earlier = self.builder.submit(pair.earlier.path, pair.earlier.entry)
+        wait((earlier,))
+        return _beside(extension, earlier)
 
     def build_needs(self, pair: Pair) -> None:
         """Raise ``MissingNeedError`` where the devices here are not what the solution is for."""
@@ -135,6 +136,7 @@ class LocalEngine:
         """Drop what has not begun, end what has, and every process with it."""
         self._over.set()
         self._board.close()
+        self.builder.stop()
         for seat in self._seats:
             seat.close()
         for thread in self._threads:
@@ -151,6 +153,10 @@ class LocalEngine:
 
     def _start(self, task: Task) -> None:
         """Have the pair built; when it is, it can be judged."""
+        if self._wanted < len(self._seats):
+            # As many as there are pairs: each imports torch, while its first pair is built.
+            self._seats[self._wanted].open()
+            self._wanted += 1
         solution = task.pair.solution
         building = self.builder.submit(solution.path, solution.entry)
         building.add_done_callback(lambda built: self._built(task, built))
@@ -160,8 +166,13 @@ class LocalEngine:
             self._board.fail(task, MachineError("the session was over before this pair was built"))
         elif (error := built.exception()) is not None:
             self._board.fail(task, error)
-        else:
+        elif (earlier := task.pair.earlier) is None:
             self._board.built(task, built.result())
+        else:
+            extension = built.result()
+            self.builder.submit(earlier.path, earlier.entry).add_done_callback(
+                lambda done: self._board.built(task, _beside(extension, done))
+            )
 
     def _work(self, seat: Seat) -> None:
         """What each seat's thread does until the engine is closed or the device is lost."""
@@ -208,7 +219,7 @@ class LocalEngine:
 
     def _await_quiet(self) -> None:
         """On a CPU, let the builds end first: a compiler beside it would be in the time."""
-        while not self.device.is_gpu and self.builder.progress.unfinished:
+        while self._times_on_cpu and self.builder.progress.unfinished:
             if self._over.wait(_LOOK_EVERY_S):
                 raise Dismissed
 
@@ -231,3 +242,10 @@ class LocalEngine:
         if kind == "cpu" and not devices and needs_cuda(pair.solution.path):
             return f"needs a CUDA device; this session judges on {self.device.name} (cpu)"
         return ""
+
+
+def _beside(extension: Extension, earlier: Future[Extension]) -> Extension:
+    """With the earlier source, if that could be built: its failure is no matter of the pair."""
+    if earlier.cancelled() or earlier.exception() is not None:
+        return extension
+    return replace(extension, earlier=earlier.result().folder)

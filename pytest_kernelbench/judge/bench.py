@@ -8,6 +8,7 @@ import random
 import secrets
 import shutil
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,7 +18,7 @@ from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.judge import questions, wire
 from pytest_kernelbench.judge.kept_code import kept_code
 from pytest_kernelbench.judge.nvrtc import protocol_cubin
-from pytest_kernelbench.judge.rejection import Rejected
+from pytest_kernelbench.judge.rejection import Rejected, StoodDown
 from pytest_kernelbench.judge.runners import ENTRY, MESSAGE_LIMIT_BYTES, Runner
 from pytest_kernelbench.judge.station import Station
 from pytest_kernelbench.sandbox.channel import ChannelError
@@ -26,6 +27,8 @@ from pytest_kernelbench.settings import DTYPES
 from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from pytest_kernelbench.catalog.pair import Problem
     from pytest_kernelbench.judge.device import Device
     from pytest_kernelbench.sandbox.client import ForkServer
@@ -39,6 +42,8 @@ _HOST_BYTES = 16 << 30
 """Libraries, a CUDA context, compilers and their workers."""
 _HOST_TIMES = 16
 EAGER = "eager"
+EARLIER = "an earlier source"
+"""In the baseline's place under ``--kb-compare``."""
 CONTENDER_SLOT = 1
 _FIRST_BASELINE_SLOT = 2
 _KEPT_BYTES = 8 << 30
@@ -83,6 +88,7 @@ class Bench:
         )
         self._baselines: dict[str, Runner] = {}
         self._stations: dict[str, Station] = {}
+        self._stand_in: Callable[[], Runner] | None = None
         self.profiled: wire.Profiled | None = None
         """What the reference runs, once somebody has asked."""
         self.flush_seed = secrets.randbits(48)
@@ -252,8 +258,35 @@ class Bench:
 
     def start_twin(self, name: str = EAGER) -> Runner:
         """One more process like the baseline's; the caller's to close."""
+        if self._stand_in is not None and name == EARLIER:
+            return self._stand_in()
         prepare = dict(self.settings.baseline_prepare).get(name, "")
         return self.start_runner(self.problem.path, "Model", trusted=True, prepare=prepare)
+
+    @contextmanager
+    def standing_in(self, source: Path, entry: str, extension: str) -> Iterator[None]:
+        """Meanwhile the baseline called ``EARLIER`` is another, untrusted solution.
+
+        Whatever it does wrong is ``StoodDown``, never held against the solution that is judged.
+        """
+
+        def start() -> Runner:
+            try:
+                runner = self.start_runner(source, entry, trusted=False, extension=extension)
+            except Rejected as rejected:
+                raise StoodDown(rejected.reason) from None
+            runner.stands_in = True
+            return runner
+
+        self._stand_in = start
+        try:
+            yield
+        finally:
+            self._stand_in = None
+            if (station := self._stations.pop(EARLIER, None)) is not None:
+                station.close()
+            if (ended := self._baselines.pop(EARLIER, None)) is not None:
+                ended.close()
 
     def _host_bytes(self) -> int:
         """Host memory for a runner and all that it starts: many times what the problem itself has.

@@ -6,12 +6,13 @@ It holds the clock and the verdict, and loads neither side's code.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from pytest_kernelbench.endings import remarks
 from pytest_kernelbench.errors import NoRoomError, ProblemError, Restless
-from pytest_kernelbench.judge.bench import Bench
+from pytest_kernelbench.judge.bench import EARLIER, Bench
 from pytest_kernelbench.judge.device_trial import DeviceTrial
 from pytest_kernelbench.judge.families import PLAIN
 from pytest_kernelbench.judge.host_trial import HostTrial
@@ -19,7 +20,7 @@ from pytest_kernelbench.judge.kernels import Finding, find
 from pytest_kernelbench.judge.profiles import profile_of, reference_profile
 from pytest_kernelbench.judge.quiet import calibrate
 from pytest_kernelbench.judge.race import TooShort, race
-from pytest_kernelbench.judge.rejection import Rejected
+from pytest_kernelbench.judge.rejection import Rejected, StoodDown
 from pytest_kernelbench.judge.roofline import roof_of, roofline, work_of
 from pytest_kernelbench.sandbox.client import ForkServer
 from pytest_kernelbench.timing.floor import Floor, floor
@@ -28,7 +29,7 @@ from pytest_kernelbench.verdict import Measurement, Roofline, Status, Verdict
 
 if TYPE_CHECKING:
     from pytest_kernelbench.build.extension import Extension
-    from pytest_kernelbench.catalog.pair import Pair
+    from pytest_kernelbench.catalog.pair import Pair, Solution
     from pytest_kernelbench.judge.device import Device
     from pytest_kernelbench.judge.runners import Runner
     from pytest_kernelbench.settings import Settings
@@ -58,6 +59,7 @@ class Progress:
     notes: list[str] = field(default_factory=list)
     measurements: tuple[Measurement, ...] = ()
     control: Measurement | None = None
+    previous: Measurement | None = None
     roofline: Roofline | None = None
     ran: Finding = field(default_factory=lambda: Finding({}))
     walls: tuple[str, ...] = ()
@@ -129,8 +131,9 @@ class Referee:
             agreed=progress.agreed,
             reasons=reasons,
             detail=detail,
-            notes=tuple(progress.notes),
+            notes=(*remarks(extension.warnings), *progress.notes),
             measurements=progress.measurements,
+            previous=progress.previous,
             control=progress.control,
             rounds=progress.rounds,
             device=self.device.name,
@@ -169,6 +172,8 @@ class Referee:
                 self._agree(trial, bench, contender, progress)
                 if not self.settings.correctness_only:
                     self._time(trial, bench, progress)
+                    if pair.earlier is not None:
+                        self._time_earlier(trial, bench, (pair.earlier, extension), progress)
                 profiled = profile_of(trial)
                 contender.expect_few_processes()
                 if left := contender.leftovers():
@@ -195,16 +200,41 @@ class Referee:
                 continue
             progress.measurements = (*progress.measurements, measured)
 
-    def _raced(self, trial: Trial, bench: Bench, name: str, limit: Floor | None) -> Measurement:
-        """Where memory is short beside the other side, both sides share it in turns."""
+    def _time_earlier(
+        self, trial: Trial, bench: Bench, what: tuple[Solution, Extension], progress: Progress
+    ) -> None:
+        """The solution against its own earlier source, in the baseline's place."""
+        earlier, extension = what
+        limit = 1 / (1 + self.settings.max_slowdown)
+        settings = replace(self.settings, thresholds=(limit,))
+        if extension.earlier is None:
+            progress.notes.append("not timed against its earlier source: that cannot be built")
+            return
         try:
-            return race(trial, self.settings, name, limit)
+            with bench.standing_in(earlier.path, earlier.entry, str(extension.earlier)):
+                progress.previous = self._raced(trial, bench, EARLIER, None, settings)
+        except (StoodDown, TooShort, NoRoomError, Restless) as error:
+            why = str(error).partition("\n")[0]
+            progress.notes.append(f"not timed against its earlier source: {why}")
+
+    def _raced(
+        self,
+        trial: Trial,
+        bench: Bench,
+        name: str,
+        limit: Floor | None,
+        settings: Settings | None = None,
+    ) -> Measurement:
+        """Where memory is short beside the other side, both sides share it in turns."""
+        settings = settings or self.settings
+        try:
+            return race(trial, settings, name, limit)
         except (NoRoomError, Rejected) as error:
             short = isinstance(error, NoRoomError) or error.status is Status.OUT_OF_MEMORY
             if not (short and trial.alternate()):
                 raise
         bench.end_baselines()
-        return race(trial, self.settings, name, limit)
+        return race(trial, settings, name, limit)
 
     def _control(self, bench: Bench) -> Measurement | None:
         """The reference against itself, by the same way as any solution: once a session."""

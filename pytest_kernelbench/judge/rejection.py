@@ -5,6 +5,10 @@ from __future__ import annotations
 from pytest_kernelbench.verdict import Status
 
 
+class StoodDown(Exception):  # noqa: N818 - not an error: an outcome
+    """What stands in the baseline's place is not fit to be timed against; says why."""
+
+
 class Rejected(Exception):  # noqa: N818 - not an error: an outcome
     """The solution (or the problem) is not right; carries what the verdict will say."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from pytest_kernelbench.errors import MachineError, NoRoomError, ProblemError
 from pytest_kernelbench.judge import wire
-from pytest_kernelbench.judge.rejection import Rejected
+from pytest_kernelbench.judge.rejection import Rejected, StoodDown
 from pytest_kernelbench.sandbox.channel import Closed, Garbled, Silent, close_all
 from pytest_kernelbench.verdict import Status
 
@@ -42,6 +42,8 @@ class Runner:
         self.host_bytes = host_bytes
         """What its processes may hold between them."""
         self.notes: tuple[str, ...] = ()
+        self.stands_in = False
+        """Whether it is an earlier source in the baseline's place: untrusted, yet not judged."""
 
     @contextlib.contextmanager
     def patiently(self) -> Iterator[None]:
@@ -71,7 +73,7 @@ class Runner:
         try:
             answer = self.next_message(self.timeout_s, doing)
         except Silent:
-            self._reject(
+            self.reject(
                 Status.TIMED_OUT, f"gave no answer within {self.timeout_s:g} s {doing}".rstrip()
             )
         return self.judged(answer, kind, doing)
@@ -84,12 +86,10 @@ class Runner:
         except Closed:
             self.died(doing)
         except Garbled as error:
-            self._reject(
-                Status.CRASHED, f"wrote what is no message on the judge's channel: {error}"
-            )
+            self.reject(Status.CRASHED, f"wrote what is no message on the judge's channel: {error}")
         if stray:
             close_all(stray)
-            self._reject(Status.CRASHED, "sent descriptors over the judge's channel")
+            self.reject(Status.CRASHED, "sent descriptors over the judge's channel")
         return answer
 
     def judged(self, answer: wire.Message, kind: type[Answer], doing: str = "") -> Answer:
@@ -97,7 +97,7 @@ class Runner:
         if isinstance(answer, wire.Failed):
             self._failed(answer, doing)
         if not isinstance(answer, kind):
-            self._reject(Status.CRASHED, f"answered {type(answer).__name__} out of turn")
+            self.reject(Status.CRASHED, f"answered {type(answer).__name__} out of turn")
         return answer
 
     def died(self, doing: str = "") -> NoReturn:
@@ -105,41 +105,42 @@ class Runner:
         status = self.child.ended(_DEATH_PATIENCE_S)
         tail = self.child.log_tail()
         if status is None:
-            self._reject(Status.CRASHED, f"closed the judge's channel {doing}".rstrip(), tail)
+            self.reject(Status.CRASHED, f"closed the judge's channel {doing}".rstrip(), tail)
         number = status & 0x7F
         if held := self.child.held_bytes:
             reason = f"held {held / (1 << 30):.1f} GiB of host memory {doing}".rstrip()
             limit = f"; at most {self.host_bytes / (1 << 30):.1f} GiB are for it"
-            self._reject(Status.OUT_OF_MEMORY, reason + limit, tail)
+            self.reject(Status.OUT_OF_MEMORY, reason + limit, tail)
         if number == signal.SIGKILL and self.child.starved():
             reason = f"was killed {doing}".rstrip() + ": the kernel had no host memory left"
-            self._reject(Status.OUT_OF_MEMORY, reason, tail)
+            self.reject(Status.OUT_OF_MEMORY, reason, tail)
         if number:
             with contextlib.suppress(ValueError):
                 name = signal.Signals(number).name
-                self._reject(Status.CRASHED, f"died of {name} {doing}".rstrip(), tail)
-            self._reject(Status.CRASHED, f"died of signal {number} {doing}".rstrip(), tail)
+                self.reject(Status.CRASHED, f"died of {name} {doing}".rstrip(), tail)
+            self.reject(Status.CRASHED, f"died of signal {number} {doing}".rstrip(), tail)
         code = status >> 8
-        self._reject(Status.CRASHED, f"left with exit status {code} {doing}".rstrip(), tail)
+        self.reject(Status.CRASHED, f"left with exit status {code} {doing}".rstrip(), tail)
 
     def _failed(self, failed: wire.Failed, doing: str) -> NoReturn:
         headline = failed.text.strip().splitlines()[-1] if failed.text.strip() else failed.error
         if failed.out_of_memory:
-            self._reject(
-                Status.OUT_OF_MEMORY, f"ran out of memory {doing}: {headline}", failed.text
-            )
+            self.reject(Status.OUT_OF_MEMORY, f"ran out of memory {doing}: {headline}", failed.text)
         if failed.device_error:
-            self._reject(Status.CRASHED, f"device error {doing}: {headline}", failed.text)
+            self.reject(Status.CRASHED, f"device error {doing}: {headline}", failed.text)
         if failed.stage in ("import", "entry"):
             reason = headline
             if failed.missing_module:
                 reason = f"needs the module {failed.missing_module}, which is not installed here"
-                self._reject(Status.SKIPPED, reason, failed.text)
-            self._reject(Status.NOT_BUILT, reason, failed.text)
-        self._reject(Status.RAISED, f"raised {doing}: {headline}", failed.text)
+                self.reject(Status.SKIPPED, reason, failed.text)
+            self.reject(Status.NOT_BUILT, reason, failed.text)
+        self.reject(Status.RAISED, f"raised {doing}: {headline}", failed.text)
 
-    def _reject(self, status: Status, reason: str, detail: str = "") -> NoReturn:
+    def reject(self, status: Status, reason: str, detail: str = "") -> NoReturn:
+        """End the pair over what this process did: who is to blame depends on who it is."""
         reason = " ".join(reason.split())
+        if self.stands_in:
+            raise StoodDown(reason[:2000])
         if not self.trusted:
             raise Rejected(status, reason[:2000], detail[-16_000:])
         if status is Status.OUT_OF_MEMORY:
@@ -165,4 +166,4 @@ class Runner:
         count = self.leftovers()
         if count > MOST_PROCESSES:
             reason = f"started {count} processes that still live; no more than {MOST_PROCESSES} may"
-            self._reject(Status.CRASHED, reason)
+            self.reject(Status.CRASHED, reason)

@@ -13,6 +13,7 @@ from pytest_kernelbench.reports.exports import exports
 from pytest_kernelbench.reports.records import latest, read
 from pytest_kernelbench.reports.summary import all_gates, summary
 from pytest_kernelbench.settings import Settings
+from pytest_kernelbench.slowdowns import Place, refuse
 
 if TYPE_CHECKING:
     import argparse
@@ -51,6 +52,9 @@ def report_command(args: argparse.Namespace) -> int:
         message = f"no record is left of {len(found)} in {', '.join(map(str, args.files))}"
         raise UsageError(message)
     outcome = rebuilt.outcome(found, settings, verbose=args.verbose)
+    if settings.compare is not None:
+        places = [Place.of(verdict) for verdict in outcome.verdicts if verdict.measurement]
+        refuse(settings.compare, places, [r.verdict for r in latest([settings.compare]).values()])
     for line in summary(outcome):
         print(line)
     gates = all_gates(outcome)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from pytest_kernelbench.gates import gates
 from pytest_kernelbench.reports import terminal
+from pytest_kernelbench.reports.records import latest
+from pytest_kernelbench.slowdowns import by_name, slowdown_gates
 from pytest_kernelbench.tally import by_family, leaders, rows, thresholds
 
 if TYPE_CHECKING:
@@ -59,8 +61,13 @@ def summary(outcome: Outcome) -> Iterator[str]:
 
 def all_gates(outcome: Outcome) -> list[Gate]:
     """Every gate that was asked for, passed or not."""
-    made = rows(outcome.verdicts, outcome.asked, outcome.settings)
-    return [*gates(made, outcome.settings)]
+    settings = outcome.settings
+    found: list[Gate] = [*gates(rows(outcome.verdicts, outcome.asked, settings), settings)]
+    if settings.compare is not None:
+        before = by_name(each.verdict for each in latest([settings.compare]).values())
+        name = settings.compare.name
+        found += slowdown_gates(outcome.verdicts, before, name, settings.max_slowdown)
+    return found
 
 
 def _circumstances(outcome: Outcome) -> Iterator[str]:
