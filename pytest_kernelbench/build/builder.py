@@ -126,8 +126,8 @@ class Builder:
         waiting = len(futures) - len(done) - running
         return Progress(len(done) - failed, failed, running, max(0, waiting))
 
-    def close(self) -> None:
-        """End what is under way, drop what has not begun, keep the cache within its bound."""
+    def stop(self) -> None:
+        """Have what is under way end, and wait for nothing: ``close`` does."""
         self._cancelled.set()
         self._nursery.refuse()
         self._pool.shutdown(wait=True, cancel_futures=True)

@@ -144,6 +144,7 @@ class Nursery:
                 self._process.kill()
             ours.settimeout(_START_TIMEOUT_S)
             if ours.recv(1) != b"!":
+                ours.close()
                 said.seek(0)
                 words = said.read().decode(errors="replace").strip()[-2000:]
                 message = f"the process that builds are forked from did not start: {words}"

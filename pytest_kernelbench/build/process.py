@@ -15,6 +15,7 @@ import psutil
 
 from pytest_kernelbench.build.job import LOG_FILE
 from pytest_kernelbench.errors import MachineError
+from pytest_kernelbench.sandbox.tree import alive, descendants, send
 
 if TYPE_CHECKING:
     from pytest_kernelbench.build.job import Job
@@ -24,6 +25,7 @@ _LOG_LIMIT_BYTES = 64 << 20
 _LOG_KEPT_BYTES = 1 << 20
 _LOOK_EVERY_S = 0.05
 _END_TIMEOUT_S = 5.0
+_END_LOOK_S = 0.01
 
 
 @dataclass(frozen=True)
@@ -114,14 +116,11 @@ def _trim(log: Path) -> None:
 
 def _end_all(keeper: int) -> None:
     """Kill a keeper that has not told how its child ended, and all below it."""
-    try:
-        process = psutil.Process(keeper)
-        below = [process, *process.children(recursive=True)]
-    except psutil.NoSuchProcess:
-        return
+    below = [keeper, *descendants(keeper)]  # asked while those between are alive
     with contextlib.suppress(ProcessLookupError):
         os.killpg(keeper, signal.SIGKILL)
-    for each in below:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            each.kill()
-    psutil.wait_procs(below, timeout=_END_TIMEOUT_S)
+    deadline_s = time.monotonic() + _END_TIMEOUT_S
+    while (left := [pid for pid in below if alive(pid)]) and time.monotonic() < deadline_s:
+        for pid in left:
+            send(pid, signal.SIGKILL)
+        time.sleep(_END_LOOK_S)
