@@ -183,7 +183,7 @@ def study_command(args: argparse.Namespace) -> int:
 
     study = read_study(args.file)
     with Judge(study.settings) as judge:
-        cells = run(study, judge, lambda cell: print(cell, file=sys.stderr, flush=True))
+        cells = run(study, judge, Progress)
     paths = write_report(study, cells)
     for study_table in study_tables(study, cells):
         print("\n".join(markdown(study_table)))

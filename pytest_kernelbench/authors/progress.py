@@ -11,7 +11,17 @@ _EVERY_S = 10.0
 """Between two lines where there is no terminal to redraw one on."""
 
 
-class Progress:
+class Unseen:
+    """A progress that nobody looks at."""
+
+    def step(self, remark: str = "") -> None:
+        """One more is done."""
+
+    def end(self) -> None:
+        """There is no more to come."""
+
+
+class Progress(Unseen):
     """Counts to ``total``; ``step`` after each, ``end`` at the end."""
 
     def __init__(self, what: str, total: int, stream: TextIO | None = None) -> None:
@@ -39,6 +49,7 @@ class Progress:
         if self._drawn:
             self._stream.write("\n")
             self._stream.flush()
+            self._drawn = 0
 
     def _draw(self, remark: str) -> None:
         filled = _WIDTH * self.done // max(1, self.total)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.authors.files import solution_name
 from pytest_kernelbench.authors.ledger import Ledger, Run
+from pytest_kernelbench.authors.progress import Unseen
 from pytest_kernelbench.authors.refine import Refined, Start, Workshop, refine_all
 from pytest_kernelbench.authors.sampling import Order, Sampled, book_past, sample
 from pytest_kernelbench.authors.solution_file import said_in
@@ -16,8 +19,6 @@ from pytest_kernelbench.authors.verdict_store import VerdictStore
 from pytest_kernelbench.library import Question
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pytest_kernelbench.authors.endpoint import Endpoint
     from pytest_kernelbench.authors.study_spec import ArmSpec, ModelSpec, Study
     from pytest_kernelbench.library import Judge
@@ -45,44 +46,54 @@ class Cell:
         return f"{self.model}/{self.arm}"
 
 
+Watch = Callable[[str, int], Unseen]
+"""Gets what is about to be done and how many there are of it, and gives who is told of each."""
+
+
+@dataclass(frozen=True)
+class _Room:
+    """What every cell needs beside its model and arm."""
+
+    study: Study
+    judge: Judge
+    store: VerdictStore
+    watch: Watch
+
+
 async def run_study(
-    study: Study, judge: Judge, told: Callable[[str], None] = lambda _: None
+    study: Study, judge: Judge, watch: Watch = lambda _what, _total: Unseen()
 ) -> list[Cell]:
     """Run what is missing of every cell, model by model, and give all cells."""
     cells: list[Cell] = []
-    store = VerdictStore(study.folder / "verdicts.jsonl")
+    room = _Room(study, judge, VerdictStore(study.folder / "verdicts.jsonl"), watch)
     for model in study.spec.model:
         budget = model.budget()
         author = model.endpoint(budget)
         try:
             for arm in study.spec.arm:
-                told(f"{model.name}/{arm.name}")
                 who = (model, arm)
                 if arm.refines:
                     first = next(
                         (c for c in cells if c.entrant == f"{model.name}/{arm.start}"), None
                     )
-                    cells.append(await _refined_cell(study, who, author, judge, first))
+                    cells.append(await _refined_cell(room, who, author, first))
                 else:
-                    cells.append(await _sampled_cell(study, who, author, judge, store))
+                    cells.append(await _sampled_cell(room, who, author))
         finally:
             await author.close()
     return cells
 
 
-async def _sampled_cell(
-    study: Study,
-    who: tuple[ModelSpec, ArmSpec],
-    author: Endpoint,
-    judge: Judge,
-    store: VerdictStore,
-) -> Cell:
-    model, arm = who
+async def _sampled_cell(room: _Room, who: tuple[ModelSpec, ArmSpec], author: Endpoint) -> Cell:
+    study, (model, arm) = room.study, who
     folder = study.entrant_folder(model, arm)
     ledger = Ledger(folder, Run(model.sampling, study.options(arm)))
     book_past(ledger, author.budget)
     order = Order(study.problems, arm.samples, model.concurrency)
-    sampled = await sample(order, author, ledger)
+    missing = [p for p in study.problems for n in range(arm.samples) if not ledger.has(p, n)]
+    progress = room.watch(f"{model.name}/{arm.name}: answers", len(missing))
+    sampled = await sample(order, author, ledger, lambda _: progress.step())
+    progress.end()
     cell = Cell(model.name, arm.name, refined=False, remarks=_remarks(sampled))
     cell.tokens = sum(sum(record.paid) for record in ledger.records)
     cell.money = sum(author.budget.prices.cost(*record.paid) for record in ledger.records)
@@ -92,7 +103,8 @@ async def _sampled_cell(
         for number in range(arm.samples)
         if (path := ledger.solution(problem, number)).exists()
     ]
-    for verdict in await store.verdicts(questions, judge):
+    watch = partial(room.watch, f"{cell.entrant}: verdicts")
+    for verdict in await room.store.verdicts(questions, room.judge, watch):
         key = (verdict.level, verdict.number)
         cell.calls.setdefault(key, []).append([verdict])
         cell.chosen.setdefault(key, []).append(verdict)
@@ -100,16 +112,12 @@ async def _sampled_cell(
 
 
 async def _refined_cell(
-    study: Study,
-    who: tuple[ModelSpec, ArmSpec],
-    author: Endpoint,
-    judge: Judge,
-    first: Cell | None,
+    room: _Room, who: tuple[ModelSpec, ArmSpec], author: Endpoint, first: Cell | None
 ) -> Cell:
     """``first`` is the cell whose solutions are refined, if it does not begin at nothing."""
-    model, arm = who
+    study, (model, arm) = room.study, who
     folder = study.entrant_folder(model, arm)
-    workshop = Workshop(folder, study.plan(model, arm), author, judge)
+    workshop = Workshop(folder, study.plan(model, arm), author, room.judge)
     cell = Cell(model.name, arm.name, refined=True)
     workshop.entrant = cell.entrant
     if first is None:
@@ -119,7 +127,14 @@ async def _refined_cell(
     for start in starts:
         for turn in workshop.trajectory(start.problem, start.sample).turns:
             author.budget.book(*turn.reply.paid)
-    refined = await refine_all(workshop, starts, concurrency=model.concurrency)
+    progress = room.watch(f"{cell.entrant}: turns, at most", len(starts) * arm.turns)
+    refined = await refine_all(
+        workshop,
+        starts,
+        concurrency=model.concurrency,
+        heard=lambda turn: progress.step(turn.judged.status.value),
+    )
+    progress.end()
     cell.remarks = _remarks(refined)
     for start in starts:
         turns = workshop.trajectory(start.problem, start.sample).turns
@@ -158,6 +173,6 @@ def _remarks(result: Sampled | Refined) -> list[str]:
     return remarks
 
 
-def run(study: Study, judge: Judge, told: Callable[[str], None] = lambda _: None) -> list[Cell]:
+def run(study: Study, judge: Judge, watch: Watch = lambda _what, _total: Unseen()) -> list[Cell]:
     """``run_study`` in an event loop of its own."""
-    return asyncio.run(run_study(study, judge, told))
+    return asyncio.run(run_study(study, judge, watch))

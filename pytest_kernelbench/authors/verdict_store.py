@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_kernelbench.authors.files import append_line, cut_short_line_removed, read_lines
+from pytest_kernelbench.authors.progress import Unseen
 from pytest_kernelbench.verdict import Status, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from pytest_kernelbench.library import Judge, Question
@@ -35,8 +36,16 @@ class VerdictStore:
             kept.key: Verdict.from_builtins(kept.verdict) for kept in read_lines(path, _Kept)
         }
 
-    async def verdicts(self, questions: Iterable[Question], judge: Judge) -> list[Verdict]:
-        """A verdict on each, in order; what is not known is judged, and kept as it comes."""
+    async def verdicts(
+        self,
+        questions: Iterable[Question],
+        judge: Judge,
+        watch: Callable[[int], Unseen] = lambda _: Unseen(),
+    ) -> list[Verdict]:
+        """A verdict on each, in order; what is not known is judged, and kept as it comes.
+
+        ``watch`` gets how many are to be judged.
+        """
         wanted = [(question, _key(question, judge)) for question in questions]
         new = [
             question
@@ -44,10 +53,13 @@ class VerdictStore:
             if key not in self._known or self._known[key].status in _AGAIN
         ]
         keys = {id(question): key for question, key in wanted}
+        progress = watch(len(new))
         async for question, verdict in judge.judge_many(new):
+            progress.step(verdict.status.value)
             key = keys[id(question)]
             self._known[key] = verdict
             append_line(self.path, _Kept(key, verdict.to_builtins()))
+        progress.end()
         return [self._known[key] for _, key in wanted]
 
 

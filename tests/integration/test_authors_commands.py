@@ -138,7 +138,9 @@ def test_study(capsys: pytest.CaptureFixture[str]) -> None:
             '[[arm]]\nname = "b"\nturns = 2\nexamples = "none"\n'
         )
         assert main(["study", "s.toml"]) == 0
-    out = capsys.readouterr().out
+    out, err = capsys.readouterr()
+    assert "m/a: answers 4/4" in err
+    assert "m/a: verdicts 4/4, raised" in err
     assert "## Scores" in out
     assert "| m/b " in out
     assert "written: " in out
