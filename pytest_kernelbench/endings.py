@@ -9,9 +9,19 @@ from pytest_kernelbench.errors import BuildError, KernelbenchError, MissingNeedE
 from pytest_kernelbench.verdict import Status, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pytest_kernelbench.catalog.pair import Pair
 
 _STATUS_OF = ((BuildError, Status.NOT_BUILT), (ProblemError, Status.BAD_PROBLEM))
+_MOST_WARNINGS = 8
+
+
+def remarks(warnings: Sequence[str]) -> tuple[str, ...]:
+    """What compilers warned of, as notes of a verdict: the first few of them."""
+    shown = tuple(f"build: {warning}" for warning in warnings[:_MOST_WARNINGS])
+    more = len(warnings) - len(shown)
+    return (*shown, f"build: {more} more warnings, in the log") if more else shown
 
 
 def ended(pair: Pair, status: Status, *reasons: str, **more: Any) -> Verdict:  # noqa: ANN401
@@ -37,7 +47,8 @@ def ended_by(error: Exception, pair: Pair) -> Verdict:
     if isinstance(error, KernelbenchError):
         status = next((s for kind, s in _STATUS_OF if isinstance(error, kind)), Status.NOT_JUDGED)
         reason, detail = _headline(str(error))
-        return ended(pair, status, reason, detail=detail, log=log)
+        notes = remarks(error.warnings) if isinstance(error, BuildError) else ()
+        return ended(pair, status, reason, detail=detail, log=log, notes=notes)
     return ended(
         pair,
         Status.NOT_JUDGED,

@@ -11,6 +11,7 @@ import pytest
 from pytest_kernelbench.build import replay
 from pytest_kernelbench.build.cache import check_cache, list_cache, prune_cache, store_of
 from pytest_kernelbench.build.store import Entry
+from pytest_kernelbench.cli import main
 
 
 @pytest.fixture
@@ -79,3 +80,23 @@ def test_an_empty_folder_is_an_empty_cache(tmp_path: Path) -> None:
     assert list_cache(tmp_path) == []
     assert check_cache(tmp_path) == []
     assert prune_cache(tmp_path).freed_bytes == 0
+
+
+def test_kb_cache_shows_checks_and_prunes(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def told(*arguments: str, status: int = 0) -> list[str]:
+        assert main(["cache", *arguments, f"--cache={cache}"]) == status
+        return capsys.readouterr().out.splitlines()
+
+    shown = told()
+    assert [line.split() for line in shown[1:3]] == [
+        ["new", "built", "0.0", "2.0", "3.0", "h", "/s/new.py"],
+        ["old", "built", "0.0", "2.0", "5.0", "h", "/s/old.py"],
+    ]
+    assert shown[3].startswith("2 builds, ")
+    assert told("check") == ["every build is as it was made"]
+    (store_of(cache).entries / "old" / "x.so").write_bytes(b"1" * 1000)
+    damaged = "old: x.so is missing or not what was built"
+    assert told("check", status=1) == [damaged, "1 damaged builds"]
+    assert told("check", "--mend")[0] == f"{damaged}: removed"
+    assert told("prune")[0].startswith("1 builds, 0 toolchains and 0 work folders removed, ")
+    assert told()[-1].startswith("0 builds, ")

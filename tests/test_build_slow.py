@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,7 @@ from pytest_kernelbench.settings import Settings
 
 pytestmark = pytest.mark.slow
 SOURCES = Path(__file__).parents[1] / "benchmarks" / "build_sources"
+REPORTS = Path(__file__).parent / "data" / "cases" / "reports"
 TOOLS = find_toolchain(os.environ)
 needs_compiler = pytest.mark.skipif(not TOOLS.cxx, reason="no C++ compiler")
 needs_nvcc = pytest.mark.skipif(not TOOLS.nvcc, reason="no nvcc")
@@ -75,9 +77,9 @@ def copy(source: Path, folder: Path, name: str | None = None) -> Path:
 @needs_compiler
 def test_one_name_and_two_sources_and_two_sessions_at_once(cache: Path, tmp_path: Path) -> None:
     """B2 and P1: every copy gets its own kernel, like sources are built once."""
-    texts = {"add": ADD.replace("OP", "+"), "mul": ADD.replace("OP", "*")}
     paths = {}
-    for name, text in texts.items():
+    for name in ("add", "mul"):
+        text = (REPORTS / f"B2-same-extension-name/solution_{name}.py").read_text()
         for n in range(3):
             paths[name, n] = tmp_path / f"{name}_{n}.py"
             paths[name, n].write_text(text)
@@ -104,17 +106,35 @@ def test_lock_that_a_killed_build_left_blocks_nobody(
     cache: Path, tmp_path: Path, monkeypatch: Any
 ) -> None:
     """B1: and neither does one in the folder that the user named."""
-    place = tmp_path / "torch_extensions" / "fused_op"
-    place.mkdir(parents=True)
-    (place / "lock").write_text("")
+    place = tmp_path / "torch_extensions" / "stale_lock_ext"
     monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(place.parent))
-    solution = tmp_path / "s.py"
-    solution.write_text(ADD.replace("OP", "-"))
+    subprocess.run(["/bin/sh", REPORTS / "B1-stale-lock" / "make_stale_lock.sh"], check=True)
+    assert (place / "lock").is_file()
+    solution = copy(REPORTS / "B1-stale-lock" / "solution.py", tmp_path)
     builder = Builder(Settings(cache_dir=cache, build_timeout_s=300))
     extension = builder.build(solution)
     builder.close()
-    assert run_replay(extension.folder, solution) == [-3.0]
+    assert run_replay(extension.folder, solution) == [7.0]
     assert list(place.iterdir()) == [place / "lock"]
+
+
+@needs_compiler
+def test_ninja_that_lies_in_the_environment_alone_is_found(
+    cache: Path, tmp_path: Path, monkeypatch: Any
+) -> None:
+    """B5: a PATH with a compiler and without ninja."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("g++", "gcc", "c++", "cc", "ld", "as", "sh", "uname", "env"):
+        if found := shutil.which(name):
+            (tools / name).symlink_to(found)
+    monkeypatch.setenv("PATH", str(tools))
+    assert shutil.which("ninja") is None
+    solution = copy(REPORTS / "B5-ninja-not-on-path" / "solution.py", tmp_path)
+    builder = Builder(Settings(cache_dir=cache))
+    extension = builder.build(solution)
+    builder.close()
+    assert run_replay(extension.folder, solution) == [7.0]
 
 
 @needs_compiler

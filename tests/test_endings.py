@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
-from pytest_kernelbench.endings import ended_by
+from pytest_kernelbench.endings import ended_by, remarks
 from pytest_kernelbench.errors import BuildError, MachineError, MissingNeedError, ProblemError
 from pytest_kernelbench.verdict import Status
 
@@ -49,3 +49,12 @@ def test_a_bug_of_ours_is_nobodys_fault() -> None:
     assert verdict.status is Status.NOT_JUDGED
     assert verdict.reasons[0].startswith("the judge itself failed: IndexError")
     assert "test_endings.py" in verdict.detail
+
+
+def test_what_compilers_warned_of_is_noted() -> None:
+    """Of a solution that failed as of one that was built: the first few."""
+    warned = tuple(f"a.cu:{n}: unused\n    int n{n};" for n in range(1, 11))
+    notes = ended_by(BuildError("no", warnings=warned), PAIR).notes
+    assert notes[0] == "build: a.cu:1: unused\n    int n1;"
+    assert notes[-1] == "build: 2 more warnings, in the log"
+    assert remarks(warned[:2]) == notes[:2]
