@@ -214,7 +214,7 @@ class Bench:
             tree_bytes=host_bytes,
         )
         child = self.server.spawn(plan, wire.FromRunner, limit_bytes=MESSAGE_LIMIT_BYTES)
-        runner = Runner(child, self.settings.timeout_s, trusted=trusted)
+        runner = Runner(child, self.settings.timeout_s, trusted=trusted, host_bytes=host_bytes)
         order = wire.Construct(
             source=str(staged),
             entry=entry,
