@@ -1,0 +1,104 @@
+"""Names and moments of builds, as the contender meets them: built and judged for real."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.slow
+PROBLEM = """
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, a, b):
+        return a + b
+
+def get_inputs():
+    return [torch.randn(64, 48), torch.randn(64, 48)]
+
+def get_init_inputs():
+    return []
+"""
+SOLUTION = """
+{first}
+import ctypes
+import torch
+from torch.utils.cpp_extension import load_inline
+
+def built():
+    source = 'extern "C" int number() {{ {more} return {number}; }}'
+    return load_inline("fused_op", source, is_python_module=False, no_implicit_headers=True,
+                       extra_cflags=["-Wall"], verbose=True)
+
+library = {at_import}
+
+class ModelNew(torch.nn.Module):
+    def forward(self, a, b):
+        global library
+        library = library or built()
+        return a * (ctypes.CDLL(library).number() / {number}) + b
+"""
+
+
+def solution(number: int, **parts: str) -> str:
+    filled = {"first": "", "more": "", "at_import": "built()"} | parts
+    return SOLUTION.format(number=number, **filled).lstrip()
+
+
+FILES = {
+    "level1/001_add.py": solution(1, more="int unused;"),
+    "level1/001_add_sample1.py": solution(2, first="from __future__ import annotations"),
+    "level1/001_add_sample2.py": solution(3, at_import="None"),
+    "level1/001_add_sample3.py": solution(4).replace("number() {", "number() { nope;"),
+}
+
+
+@pytest.fixture(scope="module")
+def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[int, dict[str, Any]]:
+    """By sample; everything lies where spaces and other scripts are in the path."""
+    folder = tmp_path_factory.mktemp("a 名前")
+    (folder / "problems/level1").mkdir(parents=True)
+    (folder / "problems/level1/001_add.py").write_text(PROBLEM)
+    for name, text in FILES.items():
+        path = folder / "solutions/ann é" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    done = subprocess.run(
+        [
+            sys.executable, "-m", "pytest", "solutions", "-q", "--kb-device=cpu", "--kb-seeds=1",
+            "--kb-correctness-only", "--kb-json=v.jsonl", "-p", "no:cacheprovider",
+        ],
+        cwd=folder, capture_output=True, text=True, check=False, timeout=280,
+    )  # fmt: skip
+    records = map(json.loads, (folder / "v.jsonl").read_text().splitlines())
+    found = {record["sample"]: record for record in records if "status" in record}
+    assert len(found) == len(FILES), done.stdout + done.stderr
+    return found
+
+
+def test_samples_that_call_their_library_alike(verdicts: dict[int, dict[str, Any]]) -> None:
+    assert verdicts[0]["agreed"], verdicts[0]
+    assert verdicts[1]["agreed"], verdicts[1]
+
+
+def test_a_library_that_is_built_in_the_first_forward(verdicts: dict[int, dict[str, Any]]) -> None:
+    assert verdicts[2]["agreed"], verdicts[2]
+
+
+def test_a_compilers_error_is_the_verdicts(verdicts: dict[int, dict[str, Any]]) -> None:
+    failed = verdicts[3]
+    assert failed["status"] == "not_built"
+    assert "main.cpp:" in failed["reasons"][0]
+    assert "nope" in failed["reasons"][0]
+    assert Path(failed["log"]).is_file()
+
+
+def test_a_compilers_warning_is_in_the_verdict(verdicts: dict[int, dict[str, Any]]) -> None:
+    (note,) = [note for note in verdicts[0]["notes"] if note.startswith("build: ")]
+    assert "unused variable" in note
+    assert not [note for note in verdicts[1]["notes"] if note.startswith("build: ")]
