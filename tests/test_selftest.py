@@ -10,15 +10,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
+import psutil
 import pytest
 
 from pytest_kernelbench import __version__
 from pytest_kernelbench.errors import MachineError, UsageError
 from pytest_kernelbench.selftest import command
+from pytest_kernelbench.selftest.load import burning
 from pytest_kernelbench.selftest.rule import outcome
 from pytest_kernelbench.selftest.session import missing, run_cases
 from pytest_kernelbench.selftest.stamp import STAMP_FILE, stamp, tally, write_stamp
 from pytest_kernelbench.selftest.table import CORPUS, Case, Due, load_cases
+from pytest_kernelbench.settings import Settings
 from pytest_kernelbench.verdict import Measurement, Status, Verdict
 
 CASES = load_cases()
@@ -60,6 +63,7 @@ def test_a_row_says_what_the_header_of_its_file_says(case: Case) -> None:
     assert head["device"] == case.device
     assert head["expected"] == f"{case.status.value}: {case.why}"
     assert tuple(part.strip() for part in head.get("needs", "").split(",") if part) == case.needs
+    assert ("hangs" in head) == case.hangs
     assert ("neutralised" in head) == case.neutralised_ok
     if case.neutralised_ok:
         assert head["neutralised"] == f"speedup <= {case.max_speedup:g}"
@@ -222,6 +226,55 @@ def test_a_part_of_it_leaves_no_stamp_and_can_be_kept_as_json(kb: Run, tmp_path:
     assert {row["case"] for row in rows if row["family"] == "env"} == {"env_abort"}
     assert all(row["ok"] for row in rows)
     assert stamp(tmp_path, "cpu-test") is None
+
+
+def test_cases_that_hang_are_judged_with_a_short_limit(
+    kb: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: dict[str, float] = {}
+    engine = Engine()
+
+    def made(settings: Settings) -> Engine:
+        judge = engine.judge
+
+        def noted(pair: object, extension: object) -> Verdict:
+            asked[pair.solution.entrant] = settings.timeout_s  # type: ignore[attr-defined]
+            return judge(pair, extension)
+
+        current = Engine()
+        monkeypatch.setattr(current, "judge", noted)
+        return current
+
+    assert kb(engine, "--family", "env") == 0  # as a control: all of them end as they must
+    monkeypatch.setattr("pytest_kernelbench.engine.local.LocalEngine", made)
+    parser = argparse.ArgumentParser()
+    command.add_options(parser)
+    assert command.selftest_command(parser.parse_args(["--device", "cpu", "--family", "env"])) == 0
+    hangs = {case.name for case in CASES if case.hangs}
+    assert all(limit_s < 10 for name, limit_s in asked.items() if name in hangs)
+    assert all(limit_s >= 60 for name, limit_s in asked.items() if name not in hangs)
+    assert set(asked) & hangs
+
+
+def test_each_case_is_judged_as_often_as_told(
+    kb: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    engine = Engine()
+    assert kb(engine, "--family", "honest", "--repeat", "10", "--load") == 0
+    here = [case.name for case in CASES if case.honest and not missing(case, gpu=False)]
+    assert sorted(engine.asked) == sorted(here * 10)
+    counted = 10 * len(here)
+    assert f"accepted {counted} of {counted} honest kernels" in capsys.readouterr().out
+    assert stamp(tmp_path, "cpu-test") is None
+
+
+def test_burners_burn_and_go() -> None:
+    with burning(2):
+        burners = [
+            child for child in psutil.Process().children() if "sum(range" in str(child.cmdline())
+        ]
+        assert len(burners) == 2
+    assert not any(burner.is_running() for burner in burners)
 
 
 @pytest.mark.parametrize("option", ["--family", "--only"])

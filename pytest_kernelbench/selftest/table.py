@@ -42,6 +42,8 @@ class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     neutralised_ok: bool
     """Being accepted is fine where the speedup that is reported is no more than ``max_speedup``."""
     max_speedup: float | None
+    hangs: bool = False
+    """Found out by a time limit alone: judged with a short one."""
 
     @property
     def path(self) -> Path:
