@@ -148,6 +148,12 @@ def _register_reporters(config: pytest.Config, state: State, *, distributes: boo
     register = config.pluginmanager.register
     scoreboard = Scoreboard(config)
     register(scoreboard, "kernelbench-scoreboard")
+    if state.runs_solutions(config):
+        from pytest_kernelbench import progress
+
+        line = progress.make(config, scoreboard.collected)
+        if line is not None:
+            register(line, "kernelbench-progress")
     if distributes:
         from pytest_kernelbench import benchmarks, workers
 

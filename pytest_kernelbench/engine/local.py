@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_kernelbench.build.builder import Builder
+from pytest_kernelbench.build.builder import Builder, Progress
 from pytest_kernelbench.endings import ended_by
 from pytest_kernelbench.engine.board import Board, Task
 from pytest_kernelbench.engine.devices import find_devices, lost
@@ -30,6 +30,7 @@ _LOOK_EVERY_S = 0.05
 _AHEAD_OF_DEVICE = 16
 """Pairs that may be judged before pytest comes to them: the cost of a killed session."""
 _NOTICES_EVERY_S = 0.2
+_SEATS_OF_GPU = 2
 
 
 class LocalEngine:
@@ -56,7 +57,10 @@ class LocalEngine:
         self._times_on_cpu = not self.device.is_gpu and not settings.correctness_only
         self._board = Board(0 if self._times_on_cpu else _AHEAD_OF_DEVICE * len(self.devices))
         self._at: dict[Seat, Problem] = {}
-        self._seats = [] if settings.build_only else [Seat(settings, d) for d in self.devices]
+        # Two for a GPU: one gets its problem ready while the other's contender is not timed.
+        each = _SEATS_OF_GPU if self.device.is_gpu else 1
+        places = () if settings.build_only else self.devices * each
+        self._seats = [Seat(settings, device) for device in places]
         self._in_service = len(self._seats)
         self._lock = threading.Lock()
         self._over = threading.Event()
@@ -103,6 +107,11 @@ class LocalEngine:
         verdict.add_done_callback(lambda done: done.cancelled() and task.verdict.cancel())
         task.verdict.add_done_callback(settle)
         return verdict
+
+    @property
+    def builds(self) -> Progress:
+        """How far the builds are."""
+        return self.builder.progress
 
     def build(self, pair: Pair) -> Extension:
         """Compile the solution, or take it from the cache."""
@@ -210,7 +219,7 @@ class LocalEngine:
             self._at.pop(seat, None)
             left = self._in_service
         name = f"{seat.device.name} ({seat.device.uuid})"
-        self._notices.put(f"{name} is lost; {left} of {len(self._seats)} devices are left")
+        self._notices.put(f"{name} is lost: {left} of {len(self._seats)} judges go on")
         if left:
             self._board.put_back(task)
             return

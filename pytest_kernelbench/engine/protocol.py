@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from concurrent.futures import Future
 
+    from pytest_kernelbench.build.builder import Progress
     from pytest_kernelbench.build.extension import Extension
     from pytest_kernelbench.catalog.pair import Pair
     from pytest_kernelbench.verdict import Verdict
@@ -40,4 +41,14 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """End every process and give back every device. Called once, at the end of the session."""
+        ...  # pragma: no cover
+
+
+@runtime_checkable
+class Building(Protocol):
+    """An engine that also says how far its builds are; may be asked from any thread."""
+
+    @property
+    def builds(self) -> Progress:
+        """Of everything asked for so far."""
         ...  # pragma: no cover
