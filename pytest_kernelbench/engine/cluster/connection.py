@@ -11,6 +11,7 @@ import tempfile
 import threading
 from concurrent.futures import Future
 from dataclasses import dataclass
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 import ray
@@ -181,8 +182,11 @@ class Cluster:
         if settings.ray_address is None:
             # A short path: it becomes part of the names of sockets, which are short.
             self._folder = tempfile.mkdtemp(prefix="kb-ray-")
+            # Its ports are in reach of every user of this machine: a secret keeps them out. Ray
+            # switches that on by itself, and would keep a secret of its own in the home.
+            wanted = {**_EMBEDDED, "RAY_AUTH_TOKEN": token_hex(32), "RAY_AUTH_MODE": None}
             # What the user has set stays.
-            with environment({n: v for n, v in _EMBEDDED.items() if n not in os.environ}):
+            with environment({n: v for n, v in wanted.items() if n not in os.environ}):
                 ray.init(
                     address="local",
                     num_cpus=len(os.sched_getaffinity(0)),
