@@ -11,7 +11,7 @@ from authors_helpers import code, write_problems
 from fake_engine import FakeEngine
 
 from pytest_kernelbench import library
-from pytest_kernelbench.authors.study_spec import ArmSpec, ModelSpec
+from pytest_kernelbench.authors.study_spec import ArmSpec, JudgeSpec, ModelSpec
 
 PAGE = (Path(__file__).parents[1] / "docs/authors.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.+?)^```", PAGE, re.MULTILINE | re.DOTALL)
@@ -46,7 +46,7 @@ def test_an_agent(run: Any) -> None:
     assert "It raised an exception." in heard[2][-1]
 
 
-@pytest.mark.parametrize("spec", [ModelSpec, ArmSpec])
+@pytest.mark.parametrize("spec", [ModelSpec, ArmSpec, JudgeSpec])
 def test_every_field_of_a_study_is_named(spec: Any) -> None:
     missing = [name for name in spec.__struct_fields__ if f"`{name}`" not in PAGE]
     assert missing == []

@@ -137,6 +137,15 @@ def test_a_solution_that_changed_is_judged_again(home: Path) -> None:
     assert [v.status for v in cells[0].chosen[1, 1]].count(Status.WRONG_VALUE) == 1
 
 
+def test_a_verdict_counts_only_for_the_rules_it_was_made_by(home: Path) -> None:
+    with serve(model) as server:
+        ran(home, server)
+        kept = home / "out/verdicts.jsonl"
+        before = len(kept.read_text().splitlines())
+        ran(home, server, STUDY.replace('"cpu"', '"cpu"\nstrict = true'))
+    assert len(kept.read_text().splitlines()) == 2 * before
+
+
 def test_more_samples_later(home: Path) -> None:
     with serve(model) as server:
         ran(home, server)

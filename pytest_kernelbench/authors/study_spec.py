@@ -45,6 +45,9 @@ class JudgeSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     correctness_only: bool = False
     tf32: bool = False
     cache_dir: str = ".kernelbench"
+    engine: str = "local"
+    ray_address: str | None = None
+    gpu: str | None = None
 
 
 class ModelSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -74,6 +74,7 @@ def _key(question: Question, judge: Judge) -> str:
     plain = (
         settings.device, settings.size, settings.dtype, settings.seeds, settings.atol,
         settings.rtol, settings.baselines, settings.correctness_only, settings.tf32,
+        settings.strict, settings.threshold,
     )  # fmt: skip
     digest.update(
         repr((pair.solution.entrant, pair.solution.sample, pair.problem.id, plain)).encode()
