@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pytest_kernelbench.verdict import Verdict
 
@@ -92,6 +92,18 @@ class AtK:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """What is known against another baseline than the one that decides."""
+
+    baseline: str
+    geomean: float
+    n: int
+    """Solutions that are right and have a time against it."""
+    faster: int
+    """Of these, how many are shown to be faster than it."""
+
+
+@dataclass(frozen=True)
 class Score:
     """Everything a table says of one entrant on one set of problems."""
 
@@ -113,6 +125,8 @@ class Score:
     pass_at: tuple[AtK, ...] = ()
     fast_at: tuple[tuple[float, AtK], ...] = ()
     """``(p, fast_p@k)``."""
+    beside: tuple[Beside, ...] = ()
+    """Against each further baseline, in the order of its first mention."""
 
     @property
     def right_untimed(self) -> int:
@@ -153,7 +167,22 @@ def score(
         best=max(speedups, default=None),
         pass_at=tuple(at(groups, k, lambda s: s.agreed) for k in at_k),
         fast_at=tuple((p, at(groups, k, _faster_than(p))) for p in thresholds if p for k in at_k),
+        beside=tuple(beside(every)),
     )
+
+
+def beside(verdicts: Iterable[Verdict]) -> Iterator[Beside]:
+    """Speedups of what is right against every baseline but the first."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    for verdict in verdicts:
+        for measured in verdict.measurements[1:] if verdict.status.right else ():
+            if _sound(measured.speedup, measured.low):
+                pairs = found.setdefault(measured.baseline, [])
+                pairs.append((measured.speedup, measured.low))
+    for baseline, pairs in found.items():
+        geomean = geometric_mean([speedup for speedup, _ in pairs])
+        assert geomean is not None  # noqa: S101 - no list here is empty
+        yield Beside(baseline, geomean, len(pairs), sum(low > 1 for _, low in pairs))
 
 
 def grouped(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_kernelbench.score import (
+    Beside,
     Sample,
     at,
     at_least_one,
@@ -270,3 +272,18 @@ def test_bootstrap_is_the_same_on_every_run_and_has_no_width_without_spread() ->
 def test_a_sample_has_no_speedup_unless_right() -> None:
     assert sample_of(verdict(1, Status.RAISED, 3.0, agreed=True)).speedup is None
     assert sample_of(verdict(1, Status.RIGHT, 3.0)).speedup == 3.0
+
+
+def test_further_baselines_stand_beside_the_score() -> None:
+    """They are counted over what is right, and move nothing of what decides."""
+    made = []
+    for number, (status, speedup, low) in enumerate(
+        [(Status.RIGHT, 2.0, 1.5), (Status.FAST, 8.0, 0.9), (Status.WRONG_VALUE, 50.0, 40.0)], 1
+    ):
+        plain = verdict(number, status, 1.0)
+        more = Measurement("compile", speedup, low, speedup, 2.0, 1.0, 0.1, 3, 30)
+        made.append(replace(plain, measurements=(*plain.measurements, more)))
+    scored = score(made, numbers(4))
+    assert scored.beside == (Beside("compile", pytest.approx(4.0), 2, 1),)
+    assert scored.geomean == 1.0
+    assert score([verdict(1, speedup=2.0)], numbers(1)).beside == ()

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_kernelbench.gates import Row
-    from pytest_kernelbench.score import AtK, Score, Share
+    from pytest_kernelbench.score import AtK, Beside, Score, Share
 
 WIDTH = 80
 _LEAST_NAME = 10
+_LONGEST_BASELINE = 24
 _TOLD_IN_TABLE = frozenset({Status.FAST, Status.RIGHT})
 
 
@@ -106,7 +107,13 @@ def _remarks(score: Score, thresholds: Sequence[float]) -> Iterator[str]:
     spreads = [_spread(share) for share in shares]
     yield from wrapped([f"95 % over problems: {spreads[0]}", *spreads[1:]], "    ")
     yield from (f"    {text}" for text in _at_k(score))
+    for other in score.beside:
+        yield f"    against {shortened(other.baseline, _LONGEST_BASELINE)}: {_against(other)}"
     yield from wrapped(_counted(score), "    ")
+
+
+def _against(other: Beside) -> str:
+    return f"geomean {times(other.geomean)} (n={other.n}), {other.faster} shown faster"
 
 
 def _counted(score: Score) -> list[str]:

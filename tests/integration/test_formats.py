@@ -654,6 +654,7 @@ def test_a_stored_baseline_of_another_device(disk) -> None:
     taken.assert_outcomes(passed=1)
     (record,) = records(disk, "out.jsonl")
     assert [m["speedup"] for m in record["measurements"]] == [1.0, pytest.approx(3.0)]
+    taken.stdout.fnmatch_lines(["    against */times: geomean 3.00x (n=1), 1 shown faster"])
 
 
 def test_traces_and_tables(archive) -> None:
