@@ -35,7 +35,8 @@ class ScriptedSeat:
     script: Callable[[Device, Pair], Verdict]
     made: ClassVar[list[ScriptedSeat]]
 
-    def __init__(self, _: Settings, device: Device) -> None:
+    def __init__(self, _: Settings, device: Device, *, controls: bool = True) -> None:
+        self.controls = controls
         self.device = device
         self.opened = False
         self.closed = threading.Event()
@@ -67,6 +68,7 @@ def seats(monkeypatch: pytest.MonkeyPatch) -> type[ScriptedSeat]:
     # What cannot be read or parsed is told without a compiler; all else is built at once.
     monkeypatch.setattr(Builder, "_make", lambda *_: BUILT)
     monkeypatch.setattr(local, "lost", lambda _: False)
+    monkeypatch.setattr(local, "_SEATS_OF_GPU", 1)
     return Seat
 
 
@@ -127,6 +129,51 @@ def test_all_devices_are_kept_busy_from_one_thread(make: Any, seats: Any, pairs:
     judged = [pair for seat in seats.made for pair in seat.pairs]
     assert sorted(judged, key=lambda pair: pair.problem.number) == asked, "each once"
     assert [len(seat.pairs) for seat in seats.made] == [3, 3]
+
+
+def test_two_take_turns_on_a_gpu_and_one_of_them_controls(
+    make: Any, seats: Any, pairs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While one's contender is judged, the other gets its problem ready."""
+    monkeypatch.setattr(local, "_SEATS_OF_GPU", 2)
+    meeting = threading.Barrier(4, timeout=20)
+
+    def script(_: Device, pair: Pair) -> Verdict:
+        meeting.wait()
+        return ended(pair, Status.RIGHT)
+
+    seats.script = staticmethod(script)
+    engine = make()
+    engine.ahead(pairs(4))
+    for pair in pairs(4):
+        engine.judge(pair, engine.build(pair))
+    places = [(seat.device, seat.controls) for seat in seats.made]
+    assert places == [(A, True), (B, True), (A, False), (B, False)]
+
+
+def test_one_after_another_needs_one_seat(make: Any, seats: Any, pairs: Any) -> None:
+    """As in a worker of pytest-xdist: nothing is announced."""
+    engine = make()
+    for pair in pairs(3, 2):
+        engine.judge(pair, engine.build(pair))
+    assert [len(seat.pairs) for seat in seats.made] == [6, 0]
+    assert [seat.opened for seat in seats.made] == [True, False]
+
+
+def test_an_idle_seat_gets_the_problem_that_it_had(pairs: Any) -> None:
+    board = Board(ahead=4)
+    one, two = pairs(2)
+    taken: list[Any] = []
+    waiting = threading.Thread(target=lambda: taken.append(board.take(one.problem, ())))
+    waiting.start()
+    wait_until(lambda: board._idle == [one.problem])
+    for pair in (one, two):
+        board.built(board.ask(pair)[0], BUILT)
+    other = board.take(None, ())
+    assert other is not None
+    assert other.pair is two
+    waiting.join(10)
+    assert taken[0].pair is one
 
 
 def test_pairs_of_one_problem_stay_on_one_device(make: Any, seats: Any, pairs: Any) -> None:
@@ -264,7 +311,7 @@ def test_the_rest_of_a_lost_devices_work_goes_to_others(
     assert [engine.judge(p, engine.build(p)).status for p in asked] == [Status.RIGHT] * 6
     assert len(seats.made[0].pairs) <= 1
     if seats.made[0].pairs:
-        assert "gpu a (GPU-a) is lost; 1 of 2 devices are left" in told
+        assert "gpu a (GPU-a) is lost: 1 of 2 judges go on" in told
 
 
 def test_without_a_device_the_session_ends_clearly(

@@ -70,7 +70,7 @@ def test_waits_for_another_process_and_says_for_whom(tmp_path: Path, holder: Hol
     release = threading.Timer(0.3, holder.let_go)
     release.start()
     started_s = time.monotonic()
-    with lease("GPU-1", 20.0, on_wait=told.append, folder=tmp_path):
+    with lease("GPU-1", 20.0, on_wait=lambda text, _: told.append(text), folder=tmp_path):
         waited_s = time.monotonic() - started_s
     release.join()
     assert waited_s >= 0.25
@@ -128,7 +128,9 @@ def test_is_told_again_only_after_a_while(tmp_path: Path, holder: Holder) -> Non
     told: list[str] = []
     release = threading.Timer(0.3, holder.let_go)
     release.start()
-    with lease("GPU-1", 20.0, on_wait=told.append, tell_after_s=5.0, folder=tmp_path):
+    with lease(
+        "GPU-1", 20.0, on_wait=lambda text, _: told.append(text), tell_after_s=5.0, folder=tmp_path
+    ):
         release.join()
     assert told == []
 

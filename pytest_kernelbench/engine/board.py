@@ -47,8 +47,9 @@ class Board:
     """Thread-safe. Whoever asks for work gets it in order, with two exceptions.
 
     Rather another pair of the problem that it had last, whose reference is ready, and rather not
-    one of a problem that somebody else is at. No pair is taken that lies more than ``ahead`` behind
-    the last one that was asked for: a verdict that nobody has asked for is lost if the session is.
+    one of a problem that somebody else is at (never, if they have nothing else to do). No pair is
+    taken that lies more than ``ahead`` behind the last one that was asked for: a verdict that
+    nobody has asked for is lost if the session is.
     """
 
     def __init__(self, ahead: int) -> None:
@@ -59,6 +60,8 @@ class Board:
         self._announced: dict[Pair, Task] = {}
         self._next = 0
         self._last_asked = -1
+        self._idle: list[Problem | None] = []
+        """What those had last who wait for work."""
         self._closed = False
         self._why: Exception | None = None
 
@@ -112,7 +115,9 @@ class Board:
                         task.begun = True
                         return task
                 else:
+                    self._idle.append(last)
                     self._changed.wait()
+                    self._idle.remove(last)
             return None
 
     def put_back(self, task: Task) -> None:
@@ -161,6 +166,8 @@ class Board:
                 continue
             if task.pair.problem == last:
                 return task
+            if task.pair.problem in self._idle:
+                continue
             first = first or task
             if apart is None and task.pair.problem not in elsewhere:
                 apart = task

@@ -60,17 +60,17 @@ class LocalEngine:
         # Two for a GPU: one gets its problem ready while the other's contender is not timed.
         each = _SEATS_OF_GPU if self.device.is_gpu else 1
         places = () if settings.build_only else self.devices * each
-        self._seats = [Seat(settings, device) for device in places]
+        self._seats = [
+            Seat(settings, device, controls=number < len(self.devices))
+            for number, device in enumerate(places)
+        ]
         self._in_service = len(self._seats)
         self._lock = threading.Lock()
         self._over = threading.Event()
-        self._threads = [
-            threading.Thread(target=self._work, args=(seat,), name="kb-seat", daemon=True)
-            for seat in self._seats
-        ]
-        self._wanted = 0
-        for thread in self._threads:
-            thread.start()
+        self._threads: list[threading.Thread] = []
+        self._unfinished = 0
+        if self._seats:
+            self._open_another()
 
     def ahead(self, pairs: Iterable[Pair]) -> None:
         """Start on these pairs in the background, in order: build them, and judge what is built."""
@@ -81,6 +81,7 @@ class LocalEngine:
             if task is None:
                 self.builder.submit(pair.solution.path, pair.solution.entry)
             else:
+                self._count(task)
                 self._start(task)
 
     def submit(self, pair: Pair) -> Future[Verdict]:
@@ -143,7 +144,8 @@ class LocalEngine:
 
     def close(self) -> None:
         """Drop what has not begun, end what has, and every process with it."""
-        self._over.set()
+        with self._lock:
+            self._over.set()
         self._board.close()
         self.builder.stop()
         for seat in self._seats:
@@ -154,6 +156,8 @@ class LocalEngine:
 
     def _ask(self, pair: Pair, extension: Extension | None = None) -> Task:
         task, new = self._board.ask(pair)
+        if new:
+            self._count(task)
         if extension is not None and (new or task.extension is None):
             self._board.built(task, extension)
         elif new:
@@ -162,13 +166,33 @@ class LocalEngine:
 
     def _start(self, task: Task) -> None:
         """Have the pair built; when it is, it can be judged."""
-        if self._wanted < len(self._seats):
-            # As many as there are pairs: each imports torch, while its first pair is built.
-            self._seats[self._wanted].open()
-            self._wanted += 1
         solution = task.pair.solution
         building = self.builder.submit(solution.path, solution.entry)
         building.add_done_callback(lambda built: self._built(task, built))
+
+    def _count(self, task: Task) -> None:
+        """There is one pair more: as many seats are opened as there are pairs at a time."""
+        with self._lock:
+            self._unfinished += 1
+            more = len(self._threads) < min(self._unfinished, len(self._seats))
+        task.verdict.add_done_callback(self._finished)
+        if more:
+            self._open_another()
+
+    def _finished(self, _: Future[Verdict]) -> None:
+        with self._lock:
+            self._unfinished -= 1
+
+    def _open_another(self) -> None:
+        """One more seat, which imports torch while its first pair is built."""
+        with self._lock:
+            if len(self._threads) == len(self._seats) or self._over.is_set():
+                return
+            seat = self._seats[len(self._threads)]
+            seat.open()
+            thread = threading.Thread(target=self._work, args=(seat,), name="kb-seat", daemon=True)
+            self._threads.append(thread)
+            thread.start()
 
     def _built(self, task: Task, built: Future[Extension]) -> None:
         if built.cancelled():
@@ -218,6 +242,8 @@ class LocalEngine:
             self._in_service -= 1
             self._at.pop(seat, None)
             left = self._in_service
+        if len(self._threads) < len(self._seats):
+            self._open_another()
         name = f"{seat.device.name} ({seat.device.uuid})"
         self._notices.put(f"{name} is lost: {left} of {len(self._seats)} judges go on")
         if left:

@@ -8,7 +8,7 @@ from pytest_kernelbench.verdict import Verdict
 
 
 class Order(msgspec.Struct, tag=True):
-    """First ``(Settings, Device)``: judge on this device. From then on ``(Pair, Extension)`` each.
+    """First ``(Settings, Device, controls)``, from then on ``(Pair, Extension)``: judge it there.
 
     Pickled, since it comes from the process that made the socket, and nobody else has its end.
     """

@@ -49,11 +49,14 @@ class Dismissed(Exception):  # noqa: N818 - what it is, not what went wrong
 
 @final
 class Seat:
-    """One device. Used by one thread at a time, but for ``close``."""
+    """One device. Used by one thread at a time, but for ``close``.
 
-    def __init__(self, settings: Settings, device: Device) -> None:
+    ``controls``: whether it also races the reference against itself.
+    """
+
+    def __init__(self, settings: Settings, device: Device, *, controls: bool = True) -> None:
         self.device = device
-        self._opening = orders.Order(pickle.dumps((settings, device)))
+        self._opening = orders.Order(pickle.dumps((settings, device, controls)))
         self._guard = threading.Lock()
         self._process: _Process | None = None
         self._closed = False

@@ -7,14 +7,18 @@ hold up the clock for as long as Python's own lock is held.
 from __future__ import annotations
 
 import errno
+import os
 import pickle
 import signal
 import socket
 import tempfile
 import time
 import traceback
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import psutil
 
 from pytest_kernelbench.engine import orders
 from pytest_kernelbench.errors import MachineError, SandboxError
@@ -22,9 +26,10 @@ from pytest_kernelbench.judge.referee import Referee
 from pytest_kernelbench.sandbox import kernel
 from pytest_kernelbench.sandbox.channel import Channel, Closed
 from pytest_kernelbench.timing.lease import lease
+from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from pytest_kernelbench.build.extension import Extension
     from pytest_kernelbench.catalog.pair import Pair
@@ -47,18 +52,26 @@ def serve(fd: int) -> None:
     try:
         opening, _ = channel.receive()
         # Pickled by the process that started this one, over a socket that nobody else has.
-        settings, device = pickle.loads(opening.pickled)  # noqa: S301
-        _Seat(settings, device, channel).work()
+        settings, device, controls = pickle.loads(opening.pickled)  # noqa: S301
+        _Seat(settings, device, channel, controls=controls).work()
     except Closed:
         return
 
 
 class _Seat:
-    def __init__(self, settings: Settings, device: Device, channel: Channel[orders.Order]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        device: Device,
+        channel: Channel[orders.Order],
+        *,
+        controls: bool,
+    ) -> None:
         self._settings = settings
         self._device = device
         self._channel = channel
-        self._referee = Referee(settings, device)
+        self._holds_quiet = False
+        self._referee = Referee(settings, device, self._in_quiet, controls=controls)
 
     def work(self) -> None:
         try:
@@ -94,6 +107,8 @@ class _Seat:
         if self._settings.correctness_only and not self._device.is_gpu:
             # Nothing is timed, and a CPU is shared anyway.
             return self._referee.judge(pair, extension)
+        if self._device.is_gpu:
+            self._referee.prepare(pair)
         told: list[str] = []
         start_s = time.monotonic()
         with lease(
@@ -104,13 +119,43 @@ class _Seat:
         ):
             waited_s = time.monotonic() - start_s
             verdict = self._referee.judge(pair, extension)
+            if verdict.status is Status.OUT_OF_MEMORY and self._device.is_gpu:
+                # Another pair's problem may have been got ready meanwhile. Nobody does so now.
+                with self._in_quiet():
+                    verdict = self._referee.judge(pair, extension)
         if not told:
             return verdict
         return replace(verdict, notes=(*verdict.notes, f"waited {waited_s:.0f} s: {told[0]}"))
 
-    def _telling(self, told: list[str]) -> Callable[[str], None]:
-        def tell(text: str) -> None:
-            told.append(text)
-            self._channel.send(orders.Waiting(text))
+    @contextmanager
+    def _in_quiet(self) -> Iterator[None]:
+        """Nobody is timed on the device, and no problem is got ready, but by this process.
+
+        A lease of its own beside the device's: that one is held as long as there is a contender,
+        which may be while another pair's problem is got ready.
+        """
+        if self._holds_quiet or not self._device.is_gpu:
+            yield
+            return
+        with lease(f"{self._device.uuid}-quiet", _LEASE_PATIENCE_S):
+            self._holds_quiet = True
+            try:
+                yield
+            finally:
+                self._holds_quiet = False
+
+    def _telling(self, told: list[str]) -> Callable[[str, int], None]:
+        def tell(text: str, pid: int) -> None:
+            if not _is_sibling(pid):
+                told.append(text)
+                self._channel.send(orders.Waiting(text))
 
         return tell
+
+
+def _is_sibling(pid: int) -> bool:
+    """Whether it is of the same engine: they take turns all the time, and that is no news."""
+    try:
+        return psutil.Process(pid).ppid() == os.getppid()
+    except (psutil.Error, ValueError):
+        return False

@@ -6,12 +6,13 @@ It holds the clock and the verdict, and loads neither side's code.
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.endings import remarks
-from pytest_kernelbench.errors import NoRoomError, ProblemError, Restless
+from pytest_kernelbench.errors import KernelbenchError, NoRoomError, ProblemError, Restless
 from pytest_kernelbench.judge.bench import EARLIER, Bench
 from pytest_kernelbench.judge.device_trial import DeviceTrial
 from pytest_kernelbench.judge.families import PLAIN
@@ -29,6 +30,9 @@ from pytest_kernelbench.verdict import Measurement, Roofline, Status, Verdict
 
 if TYPE_CHECKING:
     from pytest_kernelbench.build.extension import Extension
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
     from pytest_kernelbench.catalog.pair import Pair, Solution
     from pytest_kernelbench.judge.device import Device
     from pytest_kernelbench.judge.runners import Runner
@@ -67,15 +71,27 @@ class Progress:
 
 
 class Referee:
-    """Judges on one device. Not thread-safe; ``close`` ends every process."""
+    """Judges on one device. Not thread-safe; ``close`` ends every process.
 
-    def __init__(self, settings: Settings, device: Device) -> None:
+    ``quiet`` is held while something is timed and while a problem is got ready: if others hold it
+    likewise, neither is in the other's time. It is entered while it is held, too.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        device: Device,
+        quiet: Callable[[], AbstractContextManager[None]] = nullcontext,
+        *,
+        controls: bool = True,
+    ) -> None:
         self.settings = settings
         self.device = device
         self._server: ForkServer | None = None
+        self._quiet = quiet
         self._bench: Bench | None = None
         self._roof: Roof | None = None
-        self._controlled = False
+        self._controlled = not controls
 
     @property
     def size(self) -> str:
@@ -94,6 +110,23 @@ class Referee:
             self._server = ForkServer(PRELOAD + (_TRITON if triton else ()), settle)
 
     def judge(self, pair: Pair, extension: Extension) -> Verdict:
+    def prepare(self, pair: Pair) -> None:
+        """Get the pair's problem ready, beside other judges.
+
+        Nothing of it is timed, and it keeps no more memory than its processes need. What fails now
+        is tried again by ``judge``.
+        """
+        if self._bench is not None and self._bench.problem == pair.problem:
+            return
+        try:
+            with self._quiet():
+                bench = self._bench_for(pair)
+                if not self.settings.correctness_only:
+                    bench.start_baseline(self.settings.baselines[0])
+                bench.rest()
+        except (Rejected, KernelbenchError):
+            self.discard_bench()
+
         """The verdict on one pair.
 
         Raises ``MachineError`` where the machine failed, never for the solution.
@@ -155,7 +188,8 @@ class Referee:
         progress.notes.extend(bench.prepared.notes)
         progress.control = self._control(bench)
         if self.device.is_gpu and not self.settings.correctness_only:
-            calibrate(bench, self.settings.baselines[0])
+            with self._quiet():
+                calibrate(bench, self.settings.baselines[0])
         bench.rest()  # an out-of-memory of the solution must be its own
         contender = bench.start_runner(
             pair.solution.path,
@@ -243,7 +277,14 @@ class Referee:
         self._controlled = True
         name = self.settings.baselines[0]
         twin = bench.start_twin(name)
-        try:
+        with self._quiet():
+            try:
+                return race(trial, settings, name, limit)
+            except (NoRoomError, Rejected) as error:
+                short = isinstance(error, NoRoomError) or error.status is Status.OUT_OF_MEMORY
+                if not (short and trial.alternate()):
+                    raise
+            bench.end_baselines()
             trial = self._trial(bench, twin)
             try:
                 return self._raced(trial, bench, name, None)
@@ -259,7 +300,8 @@ class Referee:
         if not self.device.is_gpu:
             return None
         if self._roof is None:
-            self._roof = roof_of(bench, self.device, self.settings.cache_dir)
+            with self._quiet():
+                self._roof = roof_of(bench, self.device, self.settings.cache_dir)
         work = work_of(bench.prepared, self.settings.dtype)
         progress.roofline = roofline(work, self._roof, self.settings.dtype)
         return floor(work, self._roof)
@@ -309,7 +351,8 @@ class Referee:
         self.discard_bench()
         self.warm_up()
         assert self._server is not None
-        self._bench = Bench(self._server, pair.problem, self.settings, self.device, self.size)
+        with self._quiet():
+            self._bench = Bench(self._server, pair.problem, self.settings, self.device, self.size)
         return self._bench
 
     def discard_bench(self) -> None:

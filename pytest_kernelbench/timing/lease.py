@@ -56,16 +56,16 @@ def lease(
     device: str,
     timeout_s: float,
     *,
-    on_wait: Callable[[str], None] | None = None,
+    on_wait: Callable[[str, int], None] | None = None,
     tell_after_s: float = 0.0,
     folder: Path | None = None,
 ) -> Iterator[None]:
     """Hold the device (a UUID, or ``cpu``) until the block ends; not re-entrant.
 
-    ``on_wait`` gets a sentence if somebody else holds it for longer than ``tell_after_s``, and
-    another each minute from then on. Raises ``MachineError`` when it is not free within
-    ``timeout_s`` or the lease file cannot be used. Processes that see different temp folders
-    (containers, a private ``TMPDIR`` where ``/tmp`` is closed) do not see each other.
+    ``on_wait`` gets a sentence, and the holder's pid, if somebody else holds it for longer than
+    ``tell_after_s``, and again each minute from then on. Raises ``MachineError`` when it is not
+    free within ``timeout_s`` or the lease file cannot be used. Processes that see different temp
+    folders (containers, a private ``TMPDIR`` where ``/tmp`` is closed) do not see each other.
     """
     path = _lease_path(folder or default_folder(), device)
     deadline_s = time.monotonic() + timeout_s
@@ -161,14 +161,14 @@ def _wait(  # noqa: PLR0913, PLR0917 - what to wait for, and what to say meanwhi
     path: Path,
     what: str,
     timeout_s: float,
-    on_wait: Callable[[str], None] | None,
+    on_wait: Callable[[str, int], None] | None,
     tell_after_s: float,
 ) -> None:
     begun_s = time.monotonic()
     wait_s, tell_s = _SHORTEST_WAIT_S, begun_s + tell_after_s
     before = ticket - _FIRST_TICKET
     while before and _locked(handle, _FIRST_TICKET, before) is not None:
-        holder = _read_note(handle)
+        holder, pid = _read_note(handle)
         now_s = time.monotonic()
         if now_s - begun_s >= timeout_s:
             message = (
@@ -177,7 +177,7 @@ def _wait(  # noqa: PLR0913, PLR0917 - what to wait for, and what to say meanwhi
             )
             raise MachineError(message)
         if on_wait is not None and now_s >= tell_s:
-            on_wait(f"waiting for {what}, held by {holder}")
+            on_wait(f"waiting for {what}, held by {holder}", pid)
             tell_s = now_s + _TELL_EVERY_S
         # Uneven steps, so that many waiting workers do not look all at once.
         time.sleep(random.uniform(0.5, 1.0) * wait_s)  # noqa: S311 - no secret
@@ -209,12 +209,16 @@ def _write_note(handle: int) -> None:
     os.pwrite(handle, json.dumps(note).encode(), 0)
 
 
-def _read_note(handle: int) -> str:
-    """Who holds the lease. Written by a stranger, so it is cut, cleaned and never relied upon."""
+def _read_note(handle: int) -> tuple[str, int]:
+    """Who holds the lease, in words and as a pid (0: unknown).
+
+    Written by a stranger, so it is cut, cleaned and never relied upon.
+    """
     try:
         note = json.loads(os.pread(handle, _NOTE_BYTES, 0))
         pid, user, command = int(note["pid"]), str(note["user"]), str(note["command"])
     except (ValueError, KeyError, TypeError):
-        return "a process that has just taken it"
+        return "a process that has just taken it", 0
     words = f"pid {pid} of {user} ({command})"
-    return "".join(character if character.isprintable() else "?" for character in words[:400])
+    clean = "".join(character if character.isprintable() else "?" for character in words[:400])
+    return clean, pid
