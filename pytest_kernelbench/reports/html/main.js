@@ -32,6 +32,7 @@ const addFilters = (data, table) => {
   };
   const form = field("filters");
   form.addEventListener("input", apply);
+  form.addEventListener("change", apply); // all that some ways of choosing tell of
   form.addEventListener("submit", (event) => event.preventDefault());
   apply();
   for (const id of ["filters", "scroller", "keys"]) field(id).hidden = false;
