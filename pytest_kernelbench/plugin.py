@@ -5,6 +5,7 @@ It is loaded in every pytest run of its environment, most of which have nothing 
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -154,6 +155,7 @@ def _register_reporters(config: pytest.Config, state: State, *, distributes: boo
         line = progress.make(config, scoreboard.collected)
         if line is not None:
             register(line, "kernelbench-progress")
+        _register_actions(config, state.settings, scoreboard)
     if distributes:
         from pytest_kernelbench import benchmarks, workers
 
@@ -169,6 +171,13 @@ def _register_reporters(config: pytest.Config, state: State, *, distributes: boo
 
         page = (state.settings.html, state.settings, scoreboard.asked_beside, scoreboard.outcome)
         register(HtmlWriter(*page), "kernelbench-html")
+
+
+def _register_actions(config: pytest.Config, settings: Settings, scoreboard: Scoreboard) -> None:
+    if settings.markdown is not None or os.environ.get("GITHUB_ACTIONS") == "true":
+        from pytest_kernelbench.actions import Actions
+
+        config.pluginmanager.register(Actions(config, scoreboard), "kernelbench-actions")
 
 
 def _register_records(config: pytest.Config, settings: Settings, scoreboard: Scoreboard) -> None:

@@ -79,10 +79,9 @@ class Scoreboard:
         must_fail = self._state.must_fail
         return [verdict for nodeid, verdict in self.verdicts.items() if not must_fail(nodeid)]
 
-    def _meant_to_fail(self) -> str:
-        meant = [v for nodeid, v in self.verdicts.items() if self._state.must_fail(nodeid)]
-        right = sum(verdict.status.right for verdict in meant)
-        return f"meant to fail: {len(meant)}, of which {right} were right; none of them is scored"
+    def _meant_to_fail(self) -> list[Verdict]:
+        must_fail = self._state.must_fail
+        return [verdict for nodeid, verdict in self.verdicts.items() if must_fail(nodeid)]
 
     def asked(self, level: int) -> Mapping[Key, str]:
         """The level's problems that were asked for, answered or not, each with its family.
@@ -133,6 +132,7 @@ class Scoreboard:
             self._state.settings,
             {uuid: self._selftest(uuid) for uuid in {v.device_uuid for v in scored}},
             verbose=self._config.option.verbose > 0,
+            meant_to_fail=self._meant_to_fail(),
         )
 
     # Ending
@@ -181,8 +181,6 @@ class Scoreboard:
             return
         from pytest_kernelbench.reports.summary import summary
 
-        if settings.expected_to_fail:
-            yield self._meant_to_fail()
         yield from summary(self.outcome())
 
     def _losses(self) -> Iterable[str]:

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_kernelbench import options
 from pytest_kernelbench.errors import UsageError
-from pytest_kernelbench.reports import junit, rebuilt
+from pytest_kernelbench.reports import junit, markdown, rebuilt
+from pytest_kernelbench.reports.annotations import (
+    annotate,
+    checkout,
+    commands_stopped,
+    in_actions,
+    summary_page,
+)
 from pytest_kernelbench.reports.exports import exports
 from pytest_kernelbench.reports.records import latest, read
 from pytest_kernelbench.reports.summary import all_gates, summary
@@ -19,6 +28,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
+    from pytest_kernelbench.gates import Gate
+    from pytest_kernelbench.reports.records import Record
     from pytest_kernelbench.reports.summary import Outcome
 
 _TAKEN = (
@@ -55,11 +66,16 @@ def report_command(args: argparse.Namespace) -> int:
     if settings.compare is not None:
         places = [Place.of(verdict) for verdict in outcome.verdicts if verdict.measurement]
         refuse(settings.compare, places, [r.verdict for r in latest([settings.compare]).values()])
-    for line in summary(outcome):
-        print(line)
     gates = all_gates(outcome)
-    for gate in gates:
-        print(gate if gate.passed else _red(str(gate)))
+    with commands_stopped(print) if in_actions() else nullcontext():
+        for line in summary(outcome):
+            print(line)
+        for gate in gates:
+            print(gate if gate.passed else _red(str(gate)))
+    if in_actions():
+        _tell_actions(chosen, outcome, gates)
+    if settings.markdown is not None:
+        _written(settings.markdown, markdown.write, outcome, gates)
     verdicts = [record.verdict for record in chosen]
     for path, write in exports(settings):
         _written(path, write, verdicts)
@@ -68,6 +84,14 @@ def report_command(args: argparse.Namespace) -> int:
     if args.junit is not None:
         _written(args.junit, junit.write, chosen, settings)
     return 0 if all(gate.passed for gate in gates) else 1
+
+
+def _tell_actions(records: Sequence[Record], outcome: Outcome, gates: Sequence[Gate]) -> None:
+    """What a session in GitHub Actions says there."""
+    for annotation in annotate(records, gates, outcome.settings, checkout()):
+        print(annotation)
+    if (page := summary_page()) is not None:
+        _written(page, partial(markdown.write, append=True), outcome, gates)
 
 
 def _write_page(path: Path, files: Sequence[Path], outcome: Outcome) -> None:

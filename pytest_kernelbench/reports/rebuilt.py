@@ -38,7 +38,8 @@ def outcome(records: Sequence[Record], settings: Settings, *, verbose: bool = Fa
     kept = chosen(records, settings)
     selftests = {each.verdict.device_uuid: each.selftest for each in kept}
     verdicts = [each.verdict for each in kept if each.scored]
-    return Outcome(verdicts, asked_of, settings, selftests, verbose)
+    meant = [each.verdict for each in kept if not each.scored]
+    return Outcome(verdicts, asked_of, settings, selftests, verbose, meant)
 
 
 def _asked(here: Sequence[Record], level: int) -> dict[Key, str]:

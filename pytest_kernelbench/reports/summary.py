@@ -36,6 +36,8 @@ class Outcome:
     """By a device's UUID, what the last selftest there said."""
     verbose: bool = False
     """With the families of operators."""
+    meant_to_fail: Sequence[Verdict] = ()
+    """``--kb-expect-failure``: nobody's entries."""
 
     @property
     def baseline(self) -> str:
@@ -49,13 +51,16 @@ def summary(outcome: Outcome) -> Iterator[str]:
     shown = outcome.verdicts, outcome.asked, outcome.settings
     columns = thresholds(outcome.settings)
     made = rows(*shown)
+    if meant := outcome.meant_to_fail:
+        right = sum(verdict.status.right for verdict in meant)
+        yield f"meant to fail: {len(meant)}, of which {right} were right; none of them is scored"
     yield from terminal.table(made, columns)
     if len({row.entrant for row in made}) > 1:
         yield from terminal.leaderboard(leaders(*shown), columns)
     if outcome.verbose:
         yield from terminal.families(by_family(*shown), columns)
     yield from terminal.legend(outcome.baseline)
-    yield from _circumstances(outcome)
+    yield from circumstances(outcome)
     yield from _slowest_builds(outcome.verdicts)
 
 
@@ -70,7 +75,7 @@ def all_gates(outcome: Outcome) -> list[Gate]:
     return found
 
 
-def _circumstances(outcome: Outcome) -> Iterator[str]:
+def circumstances(outcome: Outcome) -> Iterator[str]:
     """Where it was judged, how steady that place was, and how far its walls reach."""
     judged = [verdict for verdict in outcome.verdicts if verdict.device]
     places = {(v.device, v.size, v.dtype): v.device_uuid for v in judged}

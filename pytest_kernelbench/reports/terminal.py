@@ -34,7 +34,7 @@ def table(rows: Sequence[Row], thresholds: Sequence[float]) -> Iterator[str]:
         yield _line(f"level {level}", name_width, cells, widths)
         for row in group:
             name = "  " + shortened(row.entrant, name_width - 3)
-            yield _line(name, name_width, _figures(row.score, thresholds), widths)
+            yield _line(name, name_width, figures(row.score, thresholds), widths)
             yield from _remarks(row.score, thresholds)
 
 
@@ -46,12 +46,11 @@ def leaderboard(board: Sequence[Row], thresholds: Sequence[float]) -> Iterator[s
     yield _line("entrants", name_width, cells, widths)
     rank, before = 0, None
     for place, row in enumerate(board, start=1):
-        figures = _figures(row.score, thresholds)
         standing = tuple(row.score.share(p).value for p in (*thresholds, 0)), row.score.geomean
         rank, before = (rank if standing == before else place), standing
         head = f"{rank:>3} "
         name = head + shortened(row.entrant, name_width - len(head) - 1)
-        yield _line(name, name_width, figures, widths)
+        yield _line(name, name_width, figures(row.score, thresholds), widths)
 
 
 def families(rows: Sequence[Row], thresholds: Sequence[float]) -> Iterator[str]:
@@ -63,8 +62,8 @@ def families(rows: Sequence[Row], thresholds: Sequence[float]) -> Iterator[str]:
         title = shortened(f"level {level} {entrant}", name_width - 1)
         yield _line(title, name_width, cells, widths)
         for row in group:
-            figures = _figures(row.score, thresholds)
-            yield _line(f"  {shortened(row.family, name_width - 3)}", name_width, figures, widths)
+            name = f"  {shortened(row.family, name_width - 3)}"
+            yield _line(name, name_width, figures(row.score, thresholds), widths)
             yield from wrapped(_counted(row.score), "    ")
 
 
@@ -80,7 +79,8 @@ def _line(name: str, name_width: int, cells: Sequence[str], widths: Sequence[int
     )
 
 
-def _figures(score: Score, thresholds: Sequence[float]) -> tuple[str, ...]:
+def figures(score: Score, thresholds: Sequence[float]) -> tuple[str, ...]:
+    """The columns from ``n`` to ``best``."""
     return (
         str(score.n),
         f"{score.built}/{score.tried}",
