@@ -6,7 +6,7 @@ It holds the clock and the verdict, and loads neither side's code.
 from __future__ import annotations
 
 import time
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -23,16 +23,17 @@ from pytest_kernelbench.judge.quiet import calibrate
 from pytest_kernelbench.judge.race import TooShort, race
 from pytest_kernelbench.judge.rejection import Rejected, StoodDown
 from pytest_kernelbench.judge.roofline import roof_of, roofline, work_of
+from pytest_kernelbench.judge.sizes import other_sizes
 from pytest_kernelbench.sandbox.client import ForkServer
 from pytest_kernelbench.timing.floor import Floor, floor
 from pytest_kernelbench.timing.roof import Roof
 from pytest_kernelbench.verdict import Measurement, Roofline, Status, Verdict
 
 if TYPE_CHECKING:
-    from pytest_kernelbench.build.extension import Extension
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
+    from pytest_kernelbench.build.extension import Extension
     from pytest_kernelbench.catalog.pair import Pair, Solution
     from pytest_kernelbench.judge.device import Device
     from pytest_kernelbench.judge.runners import Runner
@@ -87,8 +88,8 @@ class Referee:
     ) -> None:
         self.settings = settings
         self.device = device
-        self._server: ForkServer | None = None
         self._quiet = quiet
+        self._server: ForkServer | None = None
         self._bench: Bench | None = None
         self._roof: Roof | None = None
         self._controlled = not controls
@@ -109,7 +110,6 @@ class Referee:
             settle = {} if self.device.is_gpu else {"TRITON_INTERPRET": "1"}
             self._server = ForkServer(PRELOAD + (_TRITON if triton else ()), settle)
 
-    def judge(self, pair: Pair, extension: Extension) -> Verdict:
     def prepare(self, pair: Pair) -> None:
         """Get the pair's problem ready, beside other judges.
 
@@ -127,6 +127,7 @@ class Referee:
         except (Rejected, KernelbenchError):
             self.discard_bench()
 
+    def judge(self, pair: Pair, extension: Extension) -> Verdict:
         """The verdict on one pair.
 
         Raises ``MachineError`` where the machine failed, never for the solution.
@@ -220,6 +221,29 @@ class Referee:
         reference = reference_profile(bench, self._trial)
         progress.ran = find(profiled, reference, on_device=self.device.is_gpu)
         progress.notes.extend([progress.ran.note] if progress.ran.note else [])
+        for size, words in other_sizes(pair.problem.path).items() if self.settings.shapes else ():
+            try:
+                rounds = self._agree_at(size, pair, extension)
+            except Rejected as rejected:
+                if rejected.status is not Status.BAD_PROBLEM:
+                    progress.agreed = False
+                    raise rejected.because(f"at another size: {words}") from None
+                progress.notes.append(f"{words}: not judged: {rejected.reason}")
+            except ProblemError as error:
+                progress.notes.append(f"{words}: not judged: {str(error).partition(chr(10))[0]}")
+            else:
+                progress.notes.append(f"{words}: {rounds} rounds agree")
+
+    def _agree_at(self, size: str, pair: Pair, extension: Extension) -> int:
+        """Another size of the problem, in processes of its own; gives the rounds that agreed."""
+        assert self._server is not None
+        there = Progress()
+        with closing(Bench(self._server, pair.problem, self.settings, self.device, size)) as bench:
+            path, entry = pair.solution.path, pair.solution.entry
+            runner = bench.start_runner(path, entry, trusted=False, extension=str(extension.folder))
+            with closing(runner) as contender, closing(self._trial(bench, contender)) as trial:
+                self._agree(trial, bench, contender, there)
+        return there.rounds
 
     def _time(self, trial: Trial, bench: Bench, progress: Progress) -> None:
         limit = self._floor(bench, progress)
@@ -261,22 +285,6 @@ class Referee:
     ) -> Measurement:
         """Where memory is short beside the other side, both sides share it in turns."""
         settings = settings or self.settings
-        try:
-            return race(trial, settings, name, limit)
-        except (NoRoomError, Rejected) as error:
-            short = isinstance(error, NoRoomError) or error.status is Status.OUT_OF_MEMORY
-            if not (short and trial.alternate()):
-                raise
-        bench.end_baselines()
-        return race(trial, settings, name, limit)
-
-    def _control(self, bench: Bench) -> Measurement | None:
-        """The reference against itself, by the same way as any solution: once a session."""
-        if self._controlled or self.settings.correctness_only:
-            return None
-        self._controlled = True
-        name = self.settings.baselines[0]
-        twin = bench.start_twin(name)
         with self._quiet():
             try:
                 return race(trial, settings, name, limit)
@@ -285,6 +293,16 @@ class Referee:
                 if not (short and trial.alternate()):
                     raise
             bench.end_baselines()
+            return race(trial, settings, name, limit)
+
+    def _control(self, bench: Bench) -> Measurement | None:
+        """The reference against itself, by the same way as any solution: once a session."""
+        if self._controlled or self.settings.correctness_only:
+            return None
+        self._controlled = True
+        name = self.settings.baselines[0]
+        twin = bench.start_twin(name)
+        try:
             trial = self._trial(bench, twin)
             try:
                 return self._raced(trial, bench, name, None)

@@ -1,0 +1,89 @@
+"""``--kb-shapes``: a kernel that claims to be general is judged at other sizes too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from judged import Judge, judging
+
+from pytest_kernelbench.errors import ProblemError
+from pytest_kernelbench.judge.sizes import other_sizes
+from pytest_kernelbench.verdict import Status
+
+PROBLEM = """
+import torch
+N, WIDTH = 64, 48
+SMOKE = {"N": 32}
+SHAPES = [{"N": 7}, {"N": 33, "WIDTH": 5}]
+
+class Model(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.rand(width) + 0.5)
+    def forward(self, x):
+        return x * self.scale
+def get_inputs():
+    return [torch.randn(N, WIDTH)]
+def get_init_inputs():
+    return [WIDTH]
+"""
+SOLUTION = PROBLEM.partition("class Model")[2].partition("def get_inputs")[0]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, str], Path]:
+    def written(name: str, text: str) -> Path:
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return written
+
+
+@pytest.fixture
+def judge(tmp_path: Path) -> Iterator[Judge]:
+    with judging(tmp_path, shapes=True) as made:
+        yield made
+
+
+def solution(forward: str) -> str:
+    body = SOLUTION.replace("return x * self.scale", forward)
+    return f"import torch\nclass ModelNew{body}"
+
+
+def test_every_size_is_judged(judge: Judge, write: Callable[..., Path]) -> None:
+    problem = write("problem.py", PROBLEM)
+    general = judge(problem, write("general.py", solution("return self.scale * x")))
+    assert general.agreed
+    assert "N=7: 2 rounds agree" in general.notes
+    assert "N=33, WIDTH=5: 2 rounds agree" in general.notes
+    even = "assert x.shape[0] % 2 == 0; return x * self.scale"
+    picky = judge(problem, write("picky.py", solution(even)))
+    assert picky.status is Status.RAISED
+    assert not picky.agreed
+    assert picky.reasons[0].endswith("(at another size: N=7)")
+    narrow = "out = x * self.scale; out[..., 5:] = out[..., 5:] * (x.shape[0] != 7); return out"
+    wrong = judge(problem, write("wrong.py", solution(narrow)))
+    assert wrong.status is Status.WRONG_VALUE
+    assert "(at another size: N=7)" in wrong.reasons[0]
+
+
+def test_a_size_at_which_the_problem_fails_is_nobodys_fault(
+    judge: Judge, write: Callable[..., Path]
+) -> None:
+    text = PROBLEM.replace('{"N": 7}', '{"N": "seven"}')
+    verdict = judge(write("problem.py", text), write("s.py", solution("return self.scale * x")))
+    assert verdict.agreed, verdict.reasons
+    assert any(note.startswith("N=seven: not judged: ") for note in verdict.notes)
+    assert "N=33, WIDTH=5: 2 rounds agree" in verdict.notes
+
+
+def test_sizes_are_read_and_not_run(write: Callable[..., Path]) -> None:
+    path = write("p.py", "raise SystemExit\nSHAPES = [1]\nSHAPES = [{'N': 3}, {'A': [1, 2]}]\n")
+    with pytest.raises(ProblemError, match=r"p\.py:2: SHAPES is no list of mappings"):
+        other_sizes(path)
+    path.write_text("raise SystemExit\nSHAPES = [{'N': 3}, {'A': [1, 2]}]\n")
+    assert other_sizes(path) == {"shape0": "N=3", "shape1": "A=[1, 2]"}
+    assert other_sizes(write("q.py", "N = 1\n")) == {}
