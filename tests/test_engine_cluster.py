@@ -313,6 +313,19 @@ def test_builds_alone(dispatcher: Any) -> None:
     assert tasks.begun == [("build", b"1")]
 
 
+def test_how_far_builds_are_is_known(dispatcher: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatch, "_LEAST_UNDER_WAY", 4)
+    answers = {b"0": encode(Built()), b"1": encode(Built(verdict_of(b"1", Status.NOT_BUILT)))}
+    tasks = ScriptedTasks(
+        lambda what, data, _: answers.get(data) if what == "build" else None, slots=0
+    )
+    engine = dispatcher(tasks)
+    for number in range(7):
+        engine.submit(pair(number))
+    wait_until(lambda: ("judge", b"0") in tasks.begun)
+    wait_until(lambda: str(engine.builds) == "1 built, 1 failed, 3 running, 2 waiting")
+
+
 @pytest.mark.parametrize("lost_in", ["build", "judge"])
 def test_what_is_lost_is_done_again_and_said(dispatcher: Any, lost_in: str) -> None:
     def script(what: str, data: bytes, tries: int) -> Any:

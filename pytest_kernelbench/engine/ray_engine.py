@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from concurrent.futures import Future
 
+    from pytest_kernelbench.build.builder import Progress
     from pytest_kernelbench.catalog.pair import Pair
     from pytest_kernelbench.settings import Settings
     from pytest_kernelbench.verdict import Verdict
@@ -61,6 +62,11 @@ class RayEngine:
         with self._lock:
             future = self._known.pop(pair, None)
         return future or self._dispatcher.submit(pair)
+
+    @property
+    def builds(self) -> Progress:
+        """How far the builds are of everything asked for so far."""
+        return self._dispatcher.builds
 
     def build(self, pair: Pair) -> Extension:
         """Wait for the build, if it is all that was asked for; else ``judge`` waits for both."""

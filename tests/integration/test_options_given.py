@@ -35,7 +35,7 @@ def project(tree):
         (["--kb-correctness-only", "--kb-p=1"], "--kb-correctness-only and --kb-p exclude *"),
         (["--kb-correctness-only", "--kb-fail-under=1"], "--kb-correctness-only and *"),
         (["--kb-baseline=numpy"], "--kb-baseline numpy: unknown; there are compile, *eager"),
-        (["--kb-engine=cloud"], "--kb-engine cloud: unknown; there are local"),
+        (["--kb-engine=cloud"], "--kb-engine cloud: unknown; there are local, ray"),
         (["--kb-json=nowhere/x.jsonl"], "--kb-json */nowhere/x.jsonl: not a file in a folder*"),
         (["--kb-timeout=0"], "--kb-timeout: '0' is not a number above 0"),
         (["--kb-device=cuda:99"], "*--kb-device=cuda:99: * CUDA devices are visible here*"),

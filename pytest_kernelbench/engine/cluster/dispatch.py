@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from pytest_kernelbench.build.builder import Progress
 from pytest_kernelbench.endings import ended, ended_by
 from pytest_kernelbench.engine.cluster.messages import Built, Judged, decode
 from pytest_kernelbench.errors import MachineError
@@ -96,6 +97,7 @@ class Dispatcher:
         self._under_way: dict[Handle, _Trip] = {}
         self._parcels: dict[Handle, Handle] = {}
         self._closed = False
+        self._built = self._failed = self._building = 0
         self._slots, self._nodes = tasks.slots()
         self._counted_s = self._able_s = time.monotonic()
         self._thread = threading.Thread(target=self._work, name="kb-dispatch", daemon=True)
@@ -111,6 +113,11 @@ class Dispatcher:
             self._waiting.append(trip)
             self._changed.notify()
         return trip.verdict
+
+    @property
+    def builds(self) -> Progress:
+        """How far the builds are of what was submitted."""
+        return Progress(self._built, self._failed, self._building, len(self._waiting))
 
     def close(self) -> None:
         """Drop what has not begun, kill what has."""
@@ -162,11 +169,13 @@ class Dispatcher:
     def _build(self, trip: _Trip) -> None:
         handle, parcel = self._tasks.build(trip.order)
         trip.judging = False
+        self._building += 1
         self._parcels[handle] = parcel
         self._under_way[handle] = trip
 
     def _go_on(self, handle: Handle, trip: _Trip) -> None:
         parcel = self._parcels.pop(handle, None)
+        self._building -= not trip.judging
         try:
             answer = self._tasks.answer(handle)
         except LostError as error:
@@ -176,6 +185,8 @@ class Dispatcher:
             self._judged(trip, decode(answer, Judged))
             return
         built = decode(answer, Built)
+        self._built += built.verdict is None
+        self._failed += built.verdict is not None
         if built.verdict is not None:
             self._end(trip, self._keep_log(built.verdict, built.log))
         elif self._build_only:

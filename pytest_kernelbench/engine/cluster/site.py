@@ -80,14 +80,14 @@ class Site:
         """Judge the pair, with what was built elsewhere if it fits, else built here."""
         pair = self._here(order)
         solution = pair.solution
-        with self._lock:
+        with self._lock, environment({"TMPDIR": self._temporary}):
             self._stay()
             try:
+                seat = self._seat = self._seat or Seat(self.settings, self._device)
+                seat.open()  # torch is imported while the extension arrives
                 came = parcels.unpack(self._builder, solution.path, solution.entry, parcel)
                 extension = self._builder.build(solution.path, solution.entry)
-                seat = self._seat = self._seat or Seat(self.settings, self._device)
-                with environment({"TMPDIR": self._temporary}):
-                    verdict = seat.judge(pair, extension, _unheard)
+                verdict = seat.judge(pair, extension, _unheard)
                 if came:
                     verdict = replace(verdict, build_s=built.seconds, build_cached=built.cached)
             except Exception as error:  # noqa: BLE001 - whatever it is, it is a verdict

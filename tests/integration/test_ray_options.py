@@ -1,0 +1,137 @@
+"""What is asked of a Ray cluster, refused before one is started or when there is none."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from typing import Any
+
+import pytest
+
+from pytest_kernelbench import checking
+from pytest_kernelbench.engine.choice import make_engine
+from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.settings import Settings
+
+USAGE = 4
+ALL = ["--kb-engine=ray"]
+
+
+@pytest.fixture
+def project(tree):
+    tree.problem("level1/019_relu")
+    tree.solution("ann/level1/019_relu", "right")
+    return tree
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--kb-ray-address=auto"], "--kb-ray-address is about a Ray cluster: give --kb-engine *"),
+        (["--kb-gpu=H200"], "--kb-gpu is about a Ray cluster: give --kb-engine ray too"),
+        ([*ALL, "--kb-ray-address=somewhere"], "--kb-ray-address: 'somewhere' is neither auto *"),
+        ([*ALL, "--kb-ray-address=a:b"], "--kb-ray-address: 'a:b' is neither auto nor HOST:PORT*"),
+        ([*ALL, "--kb-device=cuda:1"], "--kb-device cuda:1 names a GPU of this machine, but *"),
+        ([*ALL, "--kb-device=cpu", "--kb-gpu=A100"], "--kb-gpu A100 and --kb-device cpu exclude *"),
+        ([*ALL, "-n2"], "--kb-engine ray and pytest-xdist's -n exclude each other: *"),
+    ],
+)
+def test_refused(project, monkeypatch, args: list[str], message: str) -> None:
+    monkeypatch.setattr(checking, "find_spec", lambda _: object())
+    result = project.run("solutions", *args)
+    assert result.ret == USAGE
+    result.stderr.fnmatch_lines([f"ERROR: {message}"])
+
+
+def test_without_ray_one_sentence_says_so(project, monkeypatch) -> None:
+    monkeypatch.setattr(checking, "find_spec", lambda _: None)
+    result = project.run("solutions", *ALL)
+    assert result.ret == USAGE
+    result.stderr.fnmatch_lines(
+        ["ERROR: --kb-engine ray: Ray is not installed*; pip install 'pytest-kernelbench?ray?'"]
+    )
+
+
+def test_without_ray_the_library_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def refuse(name: str, *rest: Any) -> Any:
+        if name.partition(".")[0] == "ray":
+            message = "No module named 'ray'"
+            raise ModuleNotFoundError(message, name=name)
+        return real(name, *rest)
+
+    for name in ("ray_engine", "cluster.connection"):
+        monkeypatch.delitem(sys.modules, f"pytest_kernelbench.engine.{name}", raising=False)
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    with pytest.raises(UsageError, match="Ray is not installed here; pip install"):
+        make_engine(Settings(engine="ray"))
+
+
+def test_an_engine_that_cannot_be_made_ends_the_session_once(project) -> None:
+    project.write(
+        "conftest.py",
+        "import pytest\n"
+        "from pytest_kernelbench.engine import choice\n"
+        "from pytest_kernelbench.errors import UsageError\n"
+        "def nowhere(settings, tell):\n"
+        "    raise UsageError('no Ray cluster can be reached there')\n"
+        "choice.make_engine = nowhere\n",
+    )
+    project.solution("bob/level1/019_relu", "right")
+    before = make_engine
+    try:
+        result = project.run("solutions")
+    finally:
+        sys.modules["pytest_kernelbench.engine.choice"].make_engine = before  # type: ignore[attr-defined]
+    assert result.ret == USAGE
+    said = result.stdout.str() + result.stderr.str()
+    assert said.count("no Ray cluster can be reached there") == 1
+    assert "Traceback" not in said
+
+
+GPU = {"CPU": 8.0, "GPU": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("asked", "nodes", "place"),
+    [
+        ({}, [{"CPU": 4.0}, {"CPU": 2.0}], (False, "", 2.0)),
+        ({"correctness_only": True}, [{"CPU": 4.0}], (False, "", 1.0)),
+        ({}, [{"CPU": 4.0}, GPU], (True, "", 1.0)),
+        ({"device": "cpu"}, [GPU], (False, "", 8.0)),
+        ({"gpu": "h200"}, [{**GPU, "accelerator_type:H200": 1.0}], (True, "H200", 1.0)),
+    ],
+)
+def test_places(asked: Any, nodes: Any, place: Any) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed")
+    from pytest_kernelbench.engine.cluster.connection import Place, choose_place
+
+    assert choose_place(Settings(**asked), nodes) == Place(*place)
+
+
+MIXED = [{**GPU, "accelerator_type:H200": 1.0}, {**GPU, "accelerator_type:A100": 1.0}]
+
+
+@pytest.mark.parametrize(
+    ("asked", "nodes", "message"),
+    [
+        ({}, MIXED, r"A100, H200: times on different GPUs.*--kb-gpu A100"),
+        ({"gpu": "B200"}, MIXED, r"no node of the Ray cluster has one; its nodes have A100, H200"),
+        ({"device": "cuda"}, [{"CPU": 4.0}], "no node of the Ray cluster has a GPU"),
+    ],
+)
+def test_no_place(asked: Any, nodes: Any, message: str) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed")
+    from pytest_kernelbench.engine.cluster.connection import choose_place
+
+    with pytest.raises(UsageError, match=message):
+        choose_place(Settings(**asked), nodes)
+
+
+def test_nobody_at_that_address() -> None:
+    pytest.importorskip("ray", reason="Ray is not installed")
+    from pytest_kernelbench.engine.cluster.connection import Cluster
+
+    with pytest.raises(UsageError, match=r"127\.0\.0\.1:9: no Ray cluster can be reached there"):
+        Cluster(Settings(engine="ray", ray_address="127.0.0.1:9"))
