@@ -326,6 +326,15 @@ def test_how_far_builds_are_is_known(dispatcher: Any, monkeypatch: pytest.Monkey
     wait_until(lambda: str(engine.builds) == "1 built, 1 failed, 3 running, 2 waiting")
 
 
+def test_whom_it_is_about_is_not_the_answers_to_say(dispatcher: Any) -> None:
+    about = replace(ended(pair(9), Status.RIGHT), entrant="eve", level=9, solution="/eve.py")
+    tasks = ScriptedTasks(
+        lambda what, *_: encode(Built() if what == "build" else Judged(about, b"", "a"))
+    )
+    verdict = dispatcher(tasks).submit(pair(3)).result(20)
+    assert verdict == ended(pair(3), Status.RIGHT)
+
+
 @pytest.mark.parametrize("lost_in", ["build", "judge"])
 def test_what_is_lost_is_done_again_and_said(dispatcher: Any, lost_in: str) -> None:
     def script(what: str, data: bytes, tries: int) -> Any:

@@ -222,7 +222,18 @@ class Dispatcher:
         if trip.losses:
             note = f"judged again elsewhere: {'; '.join(trip.losses)}"
             verdict = replace(verdict, notes=(*verdict.notes, note))
-        trip.verdict.set_result(verdict)
+        # Whom it is about is known from what was asked, whatever the answer says.
+        problem, solution = trip.pair.problem, trip.pair.solution
+        named = replace(
+            verdict,
+            level=problem.level,
+            number=problem.number,
+            problem=problem.name,
+            entrant=solution.entrant,
+            solution=str(solution.path),
+            sample=solution.sample,
+        )
+        trip.verdict.set_result(named)
 
     def _count(self) -> None:
         """Clusters grow, shrink and end."""
