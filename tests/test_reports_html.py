@@ -7,6 +7,7 @@ import hashlib
 import json
 import random
 import zlib
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -155,9 +156,12 @@ def test_without_a_roof_it_says_so() -> None:
     assert "There is no roofline" in text
 
 
-def test_nothing_right_is_a_page_too() -> None:
-    found = made(runs_of([record(status=Status.NOT_BUILT)]))
-    assert len(found.all("svg")) > 0
+@pytest.mark.parametrize("scored", [True, False])
+def test_nothing_right_or_scored_is_a_page_too(scored: bool) -> None:
+    found = made(runs_of([replace(record(status=Status.NOT_BUILT), scored=scored)]))
+    assert "1 pair of 1 problem" in " ".join(found.texts)
+    pictures = [svg for svg in found.all("svg") if svg.get("role") == "img"]
+    assert len(pictures) == scored
 
 
 # Several runs

@@ -11,13 +11,15 @@ from __future__ import annotations
 import html
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.reports.svg import ink, render, series
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from matplotlib.lines import Line2D
 
     from pytest_kernelbench.reports.canvas import Canvas
 
@@ -120,7 +122,7 @@ def fast_p(curves: Sequence[Curve], name: str, title: str, top: float = 1.0) -> 
     zero = math.log2(least) - 0.7
     places = {p: math.log2(p) if p > 0 else zero for curve in curves for p in curve.x}
     axes = canvas.axes
-    _shares(canvas, [(curve, [places[p] for p in curve.x]) for curve in curves], top)
+    _shares(canvas, [(curve, [places[p] for p in curve.x]) for curve in curves], top, "steps-post")
     ticks = _doublings(least, most)
     canvas.ticks_x([(zero, "0"), *((math.log2(p), _fraction(p)) for p in ticks)])
     axes.set_xlim(zero - 0.1, math.log2(most))
@@ -132,7 +134,10 @@ def fast_p(curves: Sequence[Curve], name: str, title: str, top: float = 1.0) -> 
 def shares_by_call(curves: Sequence[Curve], name: str, title: str, x_label: str) -> str:
     """Shares over a number of calls, samples or turns: 1, 2, 3, ..."""
     canvas = _canvas(WIDTH, HEIGHT)
-    _shares(canvas, [(curve, curve.x) for curve in curves], 1.0, marked=True)
+    lines = _shares(canvas, [(curve, curve.x) for curve in curves], 1.0, "default")
+    for curve, line in zip(curves, lines, strict=True):
+        line.set_marker(MARKERS[min(curve.slot, len(MARKERS) - 1)])
+        line.set_markersize(4.5)
     most = max((int(x) for curve in curves for x in curve.x), default=1)
     step = max(1, math.ceil(most / 8))
     canvas.ticks_x([(k, str(k)) for k in range(1, most + 1, step)])
@@ -149,25 +154,29 @@ def _shares(
     canvas: Canvas,
     curves: Sequence[tuple[Curve, Sequence[float]]],
     top: float,
-    *,
-    marked: bool = False,
-) -> None:
-    axes = canvas.axes
+    drawstyle: Literal["default", "steps-post"],
+) -> list[Line2D]:
+    """Draw them, and give their lines."""
+    axes, lines = canvas.axes, []
+    step: Literal["post"] | None = "post" if drawstyle == "steps-post" else None
     for curve, places in curves:
         colour = ink(series(curve.slot))
         if curve.low and len(curves) <= MOST_BANDS:
-            axes.fill_between(places, curve.low, curve.high, color=colour, alpha=0.13, linewidth=0)
+            axes.fill_between(
+                places, curve.low, curve.high, color=colour, alpha=0.13, linewidth=0, step=step
+            )
         if curve.thin:
-            axes.plot(places, curve.thin, color=colour, linewidth=0.9, alpha=0.65)
+            (thin,) = axes.plot(places, curve.thin, color=colour, linewidth=0.9, alpha=0.65)
+            thin.set_drawstyle(drawstyle)
         (line,) = axes.plot(places, curve.y, color=colour, linewidth=2.0)
+        line.set_drawstyle(drawstyle)
+        lines.append(line)
         if dashes := DASHES[min(curve.slot, len(DASHES) - 1)]:
             line.set_linestyle((0, tuple(length / 2.0 for length in dashes)))
-        if marked:
-            line.set_marker(MARKERS[min(curve.slot, len(MARKERS) - 1)])
-            line.set_markersize(4.5)
     axes.set_ylim(0, top)
-    step = 0.2 if top in (0.6, 0.8) else top / 4
-    canvas.ticks_y([(step * n, f"{step * n:g}") for n in range(round(top / step) + 1)])
+    between = 0.2 if top in (0.6, 0.8) else top / 4
+    canvas.ticks_y([(between * n, f"{between * n:g}") for n in range(round(top / between) + 1)])
+    return lines
 
 
 def _told(curves: Sequence[Curve], word: str) -> str:

@@ -63,7 +63,7 @@ def page(runs: Runs, outcome: Outcome) -> str:
         legend=_ours(plots.legend(names)),
         curves=_marked_up(curves if several else [*curves, *others]),
         others=_marked_up(others if several else []),
-        bands=len(entrants) <= plots.MOST_BANDS,
+        bands=min(map(len, pictures.by_level(outcome).values()), default=0) <= plots.MOST_BANDS,
         baseline=outcome.baseline,
         board=tables.board(outcome),
         key={name: _ours(plots.key(slot)) for name, slot in slots.items()},
