@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.reports.records import Asked, Record, RecordWriter, encode, read
-from pytest_kernelbench.verdict import Measurement, Status, Verdict
+from pytest_kernelbench.reports.schema import schema, text
+from pytest_kernelbench.verdict import Measurement, Provenance, Roofline, Status, Verdict
 
 
 def verdict(speedup: float = 2.0) -> Verdict:
@@ -58,6 +63,73 @@ def test_what_is_no_number_is_null(value: float, tmp_path: Path) -> None:
     assert measured is not None
     assert math.isnan(measured.speedup)
     assert measured.low == 1.9
+
+
+def test_no_number_anywhere(tmp_path: Path) -> None:
+    """Wherever a number stands it may be none, and is read again as such."""
+    nan = math.nan
+    measured = Measurement("eager", *[nan] * 6, 3, 30, (nan, 1.0), (nan,), nan, nan, nan)
+    odd = replace(
+        verdict(), measurements=(measured,), control=measured, previous=measured, build_s=nan,
+        judge_s=nan, kernels={"k": nan}, roofline=Roofline(1, nan, nan, nan),
+    )  # fmt: skip
+    line = encode(Record("a::b", 100, odd))
+    jsonschema.validate(json.loads(line, parse_constant=refuse), schema())
+    (tmp_path / "x").write_bytes(line + b"\n")
+    (again,) = read(tmp_path / "x")
+    assert encode(again) == line
+    assert again.verdict.previous is not None
+    assert math.isnan(again.verdict.previous.times_us[0])
+
+
+@pytest.mark.parametrize("status", Status)
+def test_records_hold_to_the_published_schema(status: Status) -> None:
+    origin = Provenance("a", "b", {"seeds": 2}, "2.14", "t", "0.1", "2026-11-29T00:00:00+00:00")
+    full = replace(verdict(), status=status, provenance=origin, control=verdict().measurement)
+    for made in (full, Verdict(1, 1, "p", "e", "x.py", status)):
+        plain = json.loads(encode(Record("a::b", 1, made, {"conv": 1}, "said", source="x = 1")))
+        jsonschema.validate(plain, schema())
+        plain["status"] = "splendid"
+        with pytest.raises(jsonschema.ValidationError, match="splendid"):
+            jsonschema.validate(plain, schema())
+
+
+def test_the_published_schema_is_current() -> None:
+    published = (Path(__file__).parent.parent / "docs/record.schema.json").read_text()
+    made = "python -m pytest_kernelbench.reports.schema > docs/record.schema.json"
+    assert published == text(), f"the record has changed: {made}"
+    jsonschema.Draft202012Validator.check_schema(schema())
+
+
+def test_two_sessions_do_not_write_to_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    path.write_bytes(encode(Record("a::b", 1, verdict())) + b"\n")
+    before = path.read_bytes()
+    holding = (
+        "import fcntl, sys; file = open(sys.argv[1], 'r+b'); fcntl.lockf(file, fcntl.LOCK_EX); "
+        "print('held', flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", holding, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with pytest.raises(UsageError, match="is being written by another session"):
+            RecordWriter(path, lambda *_: Asked(1))
+        other.kill()
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("cut", [b"", b'{"nodeid": "c', None])
+def test_resuming_mends_the_end(tmp_path: Path, cut: bytes | None) -> None:
+    path = tmp_path / "out.jsonl"
+    whole = encode(Record("a::b", 1, verdict()))
+    path.write_bytes(whole if cut is None else whole + b"\n" + cut)
+    writer = RecordWriter(path, lambda *_: Asked(1), resume=True)
+    writer.pytest_kernelbench_verdict(verdict(), "a::b")
+    writer.pytest_kernelbench_verdict(verdict(), "c::d")
+    writer.close()
+    assert [record.nodeid for record in read(path)] == ["a::b", "c::d"]
+    assert path.read_bytes().startswith(whole + b"\n")
 
 
 def test_a_last_line_cut_short_is_passed_over(tmp_path: Path) -> None:

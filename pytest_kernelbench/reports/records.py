@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import math
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.reports.sources import source_of
-from pytest_kernelbench.verdict import SCHEMA_VERSION, Verdict
-
-_NUMBERS = ("speedup", "low", "high", "baseline_us", "time_us", "null_us")
-"""Fields of a measurement that are never absent: where JSON has null, they were no number."""
+from pytest_kernelbench.verdict import SCHEMA_VERSION, Measurement, Roofline, Verdict
 
 
 @dataclass(frozen=True)
@@ -106,11 +103,28 @@ def latest(paths: Iterable[Path]) -> dict[str, Record]:
 
 def _decode(line: bytes) -> Record:
     plain: dict[str, Any] = msgspec.json.decode(line, type=dict[str, Any])
+    _restore_numbers(plain, Verdict)
+    _restore_numbers(plain.get("roofline"), Roofline)
+    more = plain.get("measurements")
     singles = [plain.get("control"), plain.get("previous")]
-    for measured in [*plain.get("measurements", ()), *filter(None, singles)]:
-        measured.update({name: math.nan for name in _NUMBERS if measured.get(name, 0.0) is None})
+    for measured in [*(more if isinstance(more, list) else ()), *singles]:
+        _restore_numbers(measured, Measurement)
     head = {name: plain.pop(name) for name in _HEAD if name in plain}
     return msgspec.convert({"nodeid": "", "asked": 0, **head, "verdict": plain}, Record)
+
+
+def _restore_numbers(plain: Any, kind: type) -> None:  # noqa: ANN401 - whatever a file holds
+    """Where a number must be and JSON has null, it was none."""
+    if not isinstance(plain, dict):
+        return
+    for each in fields(kind):
+        value = plain.get(each.name, 0)
+        if each.type == "float" and value is None:
+            plain[each.name] = math.nan
+        elif each.type == "tuple[float, ...]" and isinstance(value, list):
+            plain[each.name] = [math.nan if number is None else number for number in value]
+        elif each.type == "dict[str, float]" and isinstance(value, dict):
+            plain[each.name] = {k: math.nan if v is None else v for k, v in value.items()}
 
 
 _HEAD = ("nodeid", "asked", "families", "selftest", "scored", "source")
@@ -149,9 +163,10 @@ class RecordWriter:
     def pytest_kernelbench_verdict(self, verdict: Verdict, nodeid: str) -> None:
         """Write a line and hand it to the system at once."""
         line = encode(record(nodeid, verdict, self._asked(verdict, nodeid)))
-        if line not in self._written:
-            self._file.write(line + b"\n")
-            self._file.flush()
+        if self._written and encode(_decode(line)) in self._written:
+            return
+        self._file.write(line + b"\n")
+        self._file.flush()
 
     def pytest_unconfigure(self) -> None:
         """Close the file."""
