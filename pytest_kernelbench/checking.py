@@ -55,6 +55,10 @@ def checked_settings(config: pytest.Config) -> Settings:
             _check_device(given.get("device", "auto"), given.get("engine", "local"))
             _check_times(given)
             _check_slowdown(given)
+        if (commit := given.get("changed_since")) is not None:
+            from pytest_kernelbench.catalog.changed import changed_since
+
+            changed_since(commit, config.rootpath)  # refused before anything runs
         for field in ("json", "resume", "eval_results", "trace", "csv", "html", "markdown"):
             _check_file(field, given.get(field))
         if given.get("html") is not None:

@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave what was not asked for, and bring each folder's solutions into natural order."""
     settings = config.stash[STATE].settings
-    unwanted = [item for item in items if not _wanted(item, settings)]
+    changed = _changed(config, settings)
+    unwanted = [
+        item
+        for item in items
+        if not (_wanted(item, settings) and (changed is None or _differs(item, changed)))
+    ]
     if unwanted:
         config.hook.pytest_deselected(items=unwanted)
         left = set(unwanted)
@@ -31,6 +36,31 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for kernels, group in groupby(items, key=_folder_of_solutions)
         for item in (group if kernels is None else sorted(group, key=_natural))
     ]
+
+
+def _changed(config: pytest.Config, settings: Settings) -> frozenset[Path] | None:
+    """The files that ``--kb-changed`` speaks of; None without it."""
+    if settings.changed_since is None:
+        return None
+    from pytest_kernelbench.catalog.changed import changed_since
+
+    return changed_since(settings.changed_since, config.rootpath)
+
+
+def _differs(item: pytest.Item, changed: frozenset[Path]) -> bool:
+    """Whether a solution or its problem changed; what is no kernel is no matter of this."""
+    if isinstance(item.parent, StrayFile):
+        return item.path in changed
+    if not isinstance(item.parent, SolutionModule):
+        return True
+    from pytest_kernelbench.catalog.changed import belongs
+
+    pair = item.parent.pair
+    return (
+        item.path in changed
+        or pair.problem.path in changed
+        or any(belongs(path, pair.solution.path) for path in changed)
+    )
 
 
 def _folder_of_solutions(item: pytest.Item) -> Path | None:

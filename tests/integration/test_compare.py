@@ -147,7 +147,7 @@ import time
 import torch
 class Model(torch.nn.Module):
     def forward(self, x):
-        time.sleep(0.004)
+        time.sleep(0.05)
         return x * 2
 def get_inputs():
     return [torch.randn(128, 128)]
@@ -155,7 +155,7 @@ def get_init_inputs():
     return []
 """
 NEW = TWICE.replace("class Model(", "class ModelNew(").split("def get_inputs")[0]
-SLOW = NEW.replace("return", "time.sleep(0.02)\n        return")
+SLOW = NEW.replace("return", "time.sleep(0.2)\n        return")
 GONE = NEW.replace("return x * 2", "raise RuntimeError('no more')")
 
 
