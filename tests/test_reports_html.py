@@ -157,7 +157,7 @@ def test_without_a_roof_it_says_so() -> None:
 
 
 @pytest.mark.parametrize("scored", [True, False])
-def test_nothing_right_or_scored_is_a_page_too(scored: bool) -> None:
+def test_nothing_right_or_scored_is_a_page_too(*, scored: bool) -> None:
     found = made(runs_of([replace(record(status=Status.NOT_BUILT), scored=scored)]))
     assert "1 pair of 1 problem" in " ".join(found.texts)
     pictures = [svg for svg in found.all("svg") if svg.get("role") == "img"]

@@ -75,6 +75,14 @@ class PairTable {
     }, { passive: true });
     new ResizeObserver(() => this.draw()).observe(this.scroller);
     this.table.addEventListener("keydown", (event) => this.key(event));
+    // What a cell has no room for is put together only when it is pointed at.
+    this.body.addEventListener("mouseover", ({ target }) => {
+      const cell = target.closest("tr[data-place] td");
+      if (!cell) return;
+      const row = this.data.rows[cell.parentElement.dataset.number];
+      const spread = cell.classList.contains("c-interval") && row[LOW] !== null;
+      cell.title = spread ? `${times(row[LOW])} to ${times(row[HIGH])}` : cell.textContent;
+    });
     this.body.addEventListener("click", (event) => {
       const row = event.target.closest("tr[data-place]");
       if (!row) return;
@@ -175,13 +183,11 @@ class PairTable {
       const cell = element.cells[index];
       if (column.name === "95 %") {
         drawInterval(cell.firstChild, row[SPEEDUP], row[LOW], row[HIGH]);
-        cell.title = row[LOW] === null ? "" : `${times(row[LOW])} to ${times(row[HIGH])}`;
         return;
       }
       const text = column.text ? column.text(row) : column.value(row);
       cell.textContent = text === null ? "" : text;
       if (column.name === "status") cell.className = `c-status status ${kindOf(row[STATUS])}`;
-      else if (!column.kind.includes("figure")) cell.title = cell.textContent;
     });
   }
 }
