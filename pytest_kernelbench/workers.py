@@ -150,11 +150,9 @@ def _scheduling(config: pytest.Config, log: Any) -> LoadScopeScheduling:  # noqa
 
 def _leasable(wanted: str) -> list[str]:
     """By UUID: that stays right whatever CUDA_VISIBLE_DEVICES this process has."""
-    from pytest_kernelbench.engine.devices import find_device, visible_gpus
+    from pytest_kernelbench.engine.devices import find_devices
 
-    if wanted in ("auto", "cuda"):
-        return [gpu.uuid for gpu in visible_gpus()]
-    return [] if wanted == "cpu" else [find_device(wanted).uuid]
+    return [device.uuid for device in find_devices(wanted) if device.is_gpu]
 
 
 def take_device(workerinput: Mapping[str, Any], settings: Settings) -> Settings:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_kernelbench.build.builder import Builder
 from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
 from pytest_kernelbench.engine.devices import visible_gpus
-from pytest_kernelbench.engine.local import LocalEngine
 from pytest_kernelbench.errors import NoRoomError
 from pytest_kernelbench.judge.device_trial import DeviceTrial
+from pytest_kernelbench.judge.referee import Referee
 from pytest_kernelbench.settings import Settings
 
 if TYPE_CHECKING:
@@ -41,11 +42,17 @@ def _verdict(folder: Path) -> Verdict:
         paths[-1].parent.mkdir()
         paths[-1].write_text(textwrap.dedent(PROGRAM.format(entry=entry)))
     pair = Pair(Problem(paths[0], 1, 1, "softmax"), Solution(paths[1], "ann"))
-    engine = LocalEngine(Settings(cache_dir=folder / "cache", budget_s=1.0, seeds=2))
+    # In this process, where a test can reach into it.
+    settings, device = (
+        Settings(cache_dir=folder / "cache", budget_s=1.0, seeds=2),
+        visible_gpus()[0],
+    )
+    builder, referee = Builder(settings, device.capability), Referee(settings, device)
     try:
-        return engine.judge(pair, engine.build(pair))
+        return referee.judge(pair, builder.build(paths[1]))
     finally:
-        engine.close()
+        referee.close()
+        builder.close()
 
 
 def test_where_both_sides_do_not_fit_they_take_turns_in_memory(
