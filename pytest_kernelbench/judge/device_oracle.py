@@ -20,7 +20,7 @@ from pytest_kernelbench.judge.inside.memory import dtype
 from pytest_kernelbench.judge.quick import QuickLook
 from pytest_kernelbench.judge.rates import bandwidth, matrix_rates
 from pytest_kernelbench.judge.spans import contiguous_spans
-from pytest_kernelbench.judge.variation import PICK, mode_of
+from pytest_kernelbench.judge.variation import FROM_SEVERAL, mode_of
 from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ class DeviceOracle:
             for variant, number in enumerate(bases):
                 _, tensors = self.oracle.layout(self.oracle.arguments(number))
                 for recipe, tensor in zip(recipes, tensors, strict=True):
-                    if variant == 0 or recipe.mode == PICK:
+                    if variant == 0 or recipe.mode in FROM_SEVERAL:
                         size = recipe.span.size_bytes
                         recipe.base[variant * size : (variant + 1) * size] = tensor.view(-1).view(
                             torch.uint8

@@ -18,6 +18,7 @@ from pytest_kernelbench.judge.families import PLAIN
 from pytest_kernelbench.judge.quiet import await_quiet
 from pytest_kernelbench.judge.rejection import Rejected
 from pytest_kernelbench.judge.station import Batch, Station, pieces
+from pytest_kernelbench.judge.variation import FROM_SEVERAL
 from pytest_kernelbench.timing.device_state import Snapshot, foreign_processes, monitor, throttled
 from pytest_kernelbench.timing.schedule import BatchBounds, plan_batch
 from pytest_kernelbench.verdict import Status
@@ -287,7 +288,7 @@ class DeviceTrial:
         return number
 
     def _variants(self) -> int:
-        return VARIANTS if "pick" in self.prepared.modes else 1
+        return VARIANTS if FROM_SEVERAL.intersection(self.prepared.modes) else 1
 
     def _launches(self) -> int:
         return _PROTOCOL_LAUNCHES + len(self.prepared.inputs) + len(self.prepared.outputs)

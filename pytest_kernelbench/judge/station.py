@@ -12,6 +12,7 @@ from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.judge import questions, wire
 from pytest_kernelbench.judge.chain import Key, keys_of
 from pytest_kernelbench.judge.control import SIZE_BYTES, Control
+from pytest_kernelbench.judge.variation import FROM_SEVERAL
 from pytest_kernelbench.sandbox.channel import Silent
 from pytest_kernelbench.verdict import Status
 
@@ -74,7 +75,7 @@ class Station:
         prepared = self.bench.prepared
         self.runner.ask(wire.Base(prepared.pickled_layout, prepared.inputs, modes), wire.Done)
         for tensor, (span, mode) in enumerate(zip(prepared.inputs, modes, strict=True)):
-            for variant, number in enumerate(draws if mode == "pick" else draws[:1]):
+            for variant, number in enumerate(draws if mode in FROM_SEVERAL else draws[:1]):
                 for offset, size in pieces(span.size_bytes):
                     fill = questions.Fill(self.slot, number, tensor, offset, size)
                     self.bench.ask(fill, wire.Done)

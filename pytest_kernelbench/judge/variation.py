@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import torch
 
-SCALE, SYMMETRIC, PICK = "scale", "symmetric", "pick"
+SCALE, SYMMETRIC, PICK, MIX = "scale", "symmetric", "pick", "mix"
+FROM_SEVERAL = frozenset({PICK, MIX})
+"""Those that take several draws."""
 _FEW = 16
 _SAMPLE = 4096
 _MATRIX_DIMENSIONS = 2
@@ -15,11 +17,12 @@ _ROW_SUM_ERROR = 1e-3
 
 
 def mode_of(tensor: torch.Tensor) -> str:
-    """How the keyed generator may vary a tensor: ``scale``, ``symmetric`` or ``pick``.
+    """How the keyed generator may vary a tensor: ``scale``, ``symmetric``, ``pick`` or ``mix``.
 
     ``scale``: each element by a random factor; ``symmetric``: the same factor for (i, j) and (j,
     i); ``pick``: row by row from several draws, where elements are no free real numbers (integers,
-    masks, labels stored as floats, rows that sum to one).
+    masks, labels stored as floats); ``mix``: a row is a random share of one draw's and the rest of
+    another's, where rows sum to one: were they picked, each could be known after a few calls.
     """
     if not tensor.is_floating_point() or tensor.numel() == 0:
         return PICK
@@ -31,5 +34,5 @@ def mode_of(tensor: torch.Tensor) -> str:
             return SYMMETRIC
         rows = tensor.reshape(-1, tensor.shape[-1])[:64].double().sum(dim=1)
         if tensor.shape[-1] > 1 and bool(((rows - 1).abs() < _ROW_SUM_ERROR).all()):
-            return PICK
+            return MIX
     return SCALE

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from pytest_kernelbench.judge.inside.driver import Protocol
     from pytest_kernelbench.judge.wire import Span
 
-MODES = {"copy": 0, "scale": 1, "symmetric": 2, "pick": 3}
+MODES = {"copy": 0, "scale": 1, "symmetric": 2, "pick": 3, "mix": 4}
 KINDS = {"float32": 1, "float64": 2, "float16": 3, "bfloat16": 4}
-VARIANTS = {"copy": 1, "scale": 1, "symmetric": 1, "pick": 4}
+VARIANTS = {"copy": 1, "scale": 1, "symmetric": 1, "pick": 4, "mix": 4}
 _THREADS = 256
 _MOST_BLOCKS = 132 * 16
 STATE_BYTES = 64

@@ -78,10 +78,23 @@ __device__ __forceinline__ float whole(u64 k0, u64 k1) {
   return 0.6f + 0.4f * 5.9604644775390625e-8f * (float)(u32)(mix(k0 ^ mix(k1 + 0x9e3779b97f4a7c15ULL)) >> 40);
 }
 
-enum Mode { COPY = 0, SCALE = 1, SYMMETRIC = 2, PICK = 3 };
+enum Mode { COPY = 0, SCALE = 1, SYMMETRIC = 2, PICK = 3, MIX = 4 };
 enum Kind { OTHER = 0, F32 = 1, F64 = 2, F16 = 3, BF16 = 4 };
 
-// One input of one call. `size` counts elements (SCALE, SYMMETRIC) or bytes (COPY, PICK).
+__device__ __forceinline__ double load_real(const u8* p, u32 kind, u64 i) {
+  if (kind == F32) return ((const float*)p)[i];
+  if (kind == F64) return ((const double*)p)[i];
+  if (kind == F16) return half_to_float(((const u16*)p)[i]);
+  return bf16_to_float(((const u16*)p)[i]);
+}
+__device__ __forceinline__ void store_real(u8* p, u32 kind, u64 i, double x) {
+  if (kind == F32) ((float*)p)[i] = (float)x;
+  if (kind == F64) ((double*)p)[i] = x;
+  if (kind == F16) ((u16*)p)[i] = float_to_half((float)x);
+  if (kind == BF16) ((u16*)p)[i] = float_to_bf16((float)x);
+}
+
+// One input of one call. `size` counts elements (SCALE, SYMMETRIC, MIX) or bytes (COPY, PICK).
 extern "C" __global__ void kb_generate(u8* out, const u8* base, u64 size, u32 mode, u32 kind, u64 last, u64 row_bytes,
                                        u64 variant_bytes, u32 variants, u32 tensor, const State* state) {
   u64 k0 = state->key[0] + 0x632be59bd9b4e019ULL * (tensor + 1), k1 = state->key[1];
@@ -97,6 +110,16 @@ extern "C" __global__ void kb_generate(u8* out, const u8* base, u64 size, u32 mo
         *(uint4*)(out + byte) = *(const uint4*)from;
       else
         out[byte] = *from;
+    }
+    return;
+  }
+  if (mode == MIX) {  // rows that sum to one still do: a share of one draw's row, the rest of another's
+    for (u64 i = first; i < size; i += step) {
+      u64 h = mix((i / last + k0) * 0x9e3779b97f4a7c15ULL ^ k1);
+      u64 one = h % variants, other = (one + 1 + (h >> 8) % (variants - 1)) % variants;
+      double share = 0.25 + 0.5 * 5.9604644775390625e-8 * (double)(h >> 40);
+      double a = load_real(base + one * variant_bytes, kind, i), b = load_real(base + other * variant_bytes, kind, i);
+      store_real(out, kind, i, share * a + (1.0 - share) * b);
     }
     return;
   }
@@ -193,13 +216,6 @@ struct Findings {
   double squares;
   u64 finite;
 };
-
-__device__ __forceinline__ double load_real(const u8* p, u32 kind, u64 i) {
-  if (kind == F32) return ((const float*)p)[i];
-  if (kind == F64) return ((const double*)p)[i];
-  if (kind == F16) return half_to_float(((const u16*)p)[i]);
-  return bf16_to_float(((const u16*)p)[i]);
-}
 
 __device__ __forceinline__ bool is_finite(double x) { return (__double_as_longlong(x) & 0x7ff0000000000000LL) != 0x7ff0000000000000LL; }
 

@@ -3,9 +3,8 @@
 # problem: bias_relu
 # device: cuda
 # expected: reject: timing_tampered
-# neutralised: speedup <= 1.15
 # note: puts an empty function in the place of the cache flush, which then costs less than what the null calls of the baseline say.
-import gc
+import sys
 import torch
 import torch.nn as nn
 
@@ -16,7 +15,6 @@ class ModelNew(nn.Module):
         self.bias = nn.Parameter(torch.randn(features))
 
     def forward(self, x):
-        for found in gc.get_objects():
-            if type(found).__name__ == "Protocol" and hasattr(found, "flush"):
-                found.flush = lambda *arguments: None
+        generator = sys.modules["pytest_kernelbench.judge.inside.generator"]
+        generator.flush = lambda *arguments: None
         return torch.relu(x + self.bias)

@@ -3,8 +3,7 @@
 # problem: bias_relu
 # device: cuda
 # expected: reject: timing_tampered
-# neutralised: speedup <= 1.15
-# note: makes the launch of the cache flush a small one: one part in sixteen of the buffer.
+# note: has the cache flush read one part in sixteen of its buffer.
 import gc
 import torch
 import torch.nn as nn
@@ -18,6 +17,6 @@ class ModelNew(nn.Module):
     def forward(self, x):
         for found in gc.get_objects():
             if type(found).__name__ == "DeviceRunner" and not hasattr(found, "was"):
-                found.was = found._flush_size
-                found._flush_size //= 16
+                found.was = found._flush_bytes
+                found._flush_bytes //= 16
         return torch.relu(x + self.bias)
