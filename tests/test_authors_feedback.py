@@ -15,7 +15,8 @@ BOTH = ("execution", "profile")
 
 
 def verdict(status: Status, **more: object) -> Verdict:
-    return Verdict(1, 19, "relu", "m", "x.py", status, **more)  # type: ignore[arg-type]
+    plain = {"solution": "solutions/m/x.py"} | more
+    return Verdict(1, 19, "relu", "m", status=status, **plain)  # type: ignore[arg-type]
 
 
 def said(status: Status, kinds: tuple[str, ...] = EXECUTION, **more: object) -> str:
@@ -91,6 +92,13 @@ def test_compilers_keep_their_words() -> None:
     assert error in text
     assert "could not be built" in text
     assert "Find the fault" in text
+
+
+def test_a_solution_goes_by_no_path_of_this_machine() -> None:
+    trace = 'File "/home/ann/solutions/m/x.py", line 3, in forward\nKeyError: 1'
+    text = said(Status.RAISED, solution="/home/ann/solutions/m/x.py", detail=trace)
+    assert 'File "solution.py", line 3, in forward' in text
+    assert "/home" not in text
 
 
 def test_long_output_is_cut_in_the_middle() -> None:

@@ -149,6 +149,22 @@ def test_what_held_no_code_is_shown_as_it_was_said(judge: Judge) -> None:
         turns = only(refine(server, judge, begin, replace(PLAN, turns=1)))
     assert server.requests[0]["messages"][1]["content"] == "Let me think."
     assert statuses(turns) == ["not_built", "right"]
+    assert "expected ';'" in turns[0].feedback
+    assert "int x = 1" not in turns[0].feedback, "lines of our file, not of the answer"
+
+
+def test_lines_are_those_that_the_model_wrote(judge: Judge) -> None:
+    source = "# Written by a language model.\n# model: m\n\n# fake: raised\nclass ModelNew: pass\n"
+    said = Said(source.partition("\n\n")[2], source.partition("\n\n")[2])
+    with serve([coded("right")]) as server:
+        begin = [replace(starts(judge)[0], source=source, said=said)]
+        only(refine(server, judge, begin, replace(PLAN, turns=1)))
+    folder = Path("solutions/m/.turns/level1/001_relu_sample0")
+    assert (folder / "0.py").read_text() == said.code
+    assert (folder / "1.py").read_text() == "# fake: right\nclass ModelNew: pass\n"
+    kept = Path("solutions/m/level1/001_relu_sample0.py").read_text()
+    assert kept.startswith("# Written by a language model.\n# model: m-0613\n")
+    assert kept.endswith("\n\n# fake: right\nclass ModelNew: pass\n")
 
 
 def test_an_answer_without_code_is_a_turn(judge: Judge) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -190,7 +191,7 @@ def study_command(args: argparse.Namespace) -> int:
     for cell in cells:
         for remark in cell.remarks:
             print(f"{cell.entrant}: {remark}", file=sys.stderr)
-    print("written: " + ", ".join(map(str, paths)))
+    print("written: " + ", ".join(os.path.relpath(path) for path in paths))
     if missing := why_no_html():
         print(f"no report.html: {missing}", file=sys.stderr)
     return 1 if any(cell.remarks for cell in cells) else 0

@@ -75,13 +75,13 @@ def _outcome(verdict: Verdict) -> str:
 
 def _execution(verdict: Verdict) -> Iterator[str]:
     for reason in verdict.reasons:
-        yield without_secrets(reason)
+        yield _cleaned(reason, verdict)
     compared = verdict.status in _COMPARED
     detail = _EXPECTED_LINE.sub("", verdict.detail) if compared else verdict.detail
     if any(_ONLY_ELEMENT.search(reason) for reason in verdict.reasons):
         detail = ""
     if detail.strip() and detail.strip() not in verdict.reasons:
-        yield f"```\n{_shortened(without_secrets(detail.strip()))}\n```"
+        yield f"```\n{_shortened(_cleaned(detail.strip(), verdict))}\n```"
     if verdict.agreed and not verdict.status.right:
         yield "Before that, it agreed with the reference in every round."
     for measurement in verdict.measurements:
@@ -128,6 +128,11 @@ def _request(verdict: Verdict, kinds: tuple[str, ...]) -> str:
     else:
         wish = "Find the fault and mend it."
     return f"{wish} Answer again with the complete file in a single code block."
+
+
+def _cleaned(text: str, verdict: Verdict) -> str:
+    """Without secrets, and without where on this machine the solution lies."""
+    return without_secrets(text).replace(verdict.solution, "solution.py")
 
 
 def without_secrets(text: str) -> str:

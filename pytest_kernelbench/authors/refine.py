@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.authors.conversation import Message, Reply
@@ -11,7 +11,7 @@ from pytest_kernelbench.authors.feedback import feedback
 from pytest_kernelbench.authors.files import solution_name, write_whole
 from pytest_kernelbench.authors.prompt import build_prompt
 from pytest_kernelbench.authors.sampling import now
-from pytest_kernelbench.authors.solution_file import Origin, Said, solution_of
+from pytest_kernelbench.authors.solution_file import Origin, Said, Written, solution_of
 from pytest_kernelbench.authors.trajectory import (
     Head,
     Plan,
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from pytest_kernelbench.verdict import Verdict
 
 _ANSWER_SHOWN_CHARACTERS = 20_000
+_NAMES_LINES = frozenset({Status.NOT_BUILT, Status.RAISED, Status.CRASHED, Status.TIMED_OUT})
+"""A verdict like this on a file with our header names other lines than the model's."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ class _Answer:
     asked: str
     reply: Reply
     code: str
+    holds_solution: bool
 
 
 @dataclass
@@ -87,6 +90,8 @@ class Workshop:
     <folder>/levelN/NNN_name_sampleK.py             the chosen solutions
     <folder>/.turns/levelN/NNN_name_sampleK.jsonl   the trajectories
     <folder>/.turns/levelN/NNN_name_sampleK/T.py    the solution of each turn
+
+    Those of turns have no header: the lines that a compiler names are those the model wrote.
     """
 
     def __init__(self, folder: Path, plan: Plan, author: Author, judge: Judge) -> None:
@@ -117,7 +122,7 @@ class Workshop:
                 asked = asked_digest(messages)
                 heard(await self._take(trajectory, start.problem, number, reply, asked))
         finally:
-            self._write_chosen(trajectory, start.problem)
+            self._write_chosen(trajectory, start)
         return trajectory
 
     def messages(self, problem: Problem, turns: list[Turn]) -> tuple[Message, ...]:
@@ -151,9 +156,12 @@ class Workshop:
                 )
                 raise UsageError(message)
             return
-        path = self._written(trajectory, 0, start.source)
-        verdict = start.verdict or await self._judge(start.problem, start.sample, path)
-        said = _Answer(0, "", Reply(shown.answer, attempts=0), shown.code)
+        path = _turn_file(trajectory, 0)
+        write_whole(path, shown.code or start.source)
+        verdict = start.verdict
+        if verdict is None or (shown.code and verdict.status in _NAMES_LINES):
+            verdict = await self._judge(start.problem, start.sample, path)
+        said = _Answer(0, "", Reply(shown.answer, attempts=0), shown.code, bool(shown.code))
         self._keep(trajectory, said, verdict)
 
     async def _take(
@@ -162,15 +170,12 @@ class Workshop:
         sample = trajectory.head.sample
         found = extract(reply.text)
         code = "" if isinstance(found, str) else found.text
-        source = self._solution_text(problem, sample, number, reply)
-        path = self._written(trajectory, number, source)
-        verdict = await self._judge(problem, sample, path)
-        return self._keep(trajectory, _Answer(number, asked, reply, code), verdict)
-
-    def _written(self, trajectory: Trajectory, number: int, source: str) -> Path:
+        solution = self._solution(problem, sample, number, reply, now())
         path = _turn_file(trajectory, number)
-        write_whole(path, source)
-        return path
+        write_whole(path, solution.text if solution.reason else code)
+        verdict = await self._judge(problem, sample, path)
+        answer = _Answer(number, asked, reply, code, not solution.reason)
+        return self._keep(trajectory, answer, verdict)
 
     def _keep(self, trajectory: Trajectory, answer: _Answer, verdict: Verdict) -> Turn:
         if verdict.status in (Status.NOT_JUDGED, Status.BAD_PROBLEM):
@@ -178,6 +183,7 @@ class Workshop:
             reasons = " ".join(verdict.reasons)
             message = f"{trajectory.head.problem}: {verdict.status.value}: {reasons}"
             raise MachineError(message)
+        told = verdict if answer.holds_solution else _of_no_solution(verdict)
         turn = Turn(
             number=answer.number,
             asked=answer.asked,
@@ -185,13 +191,15 @@ class Workshop:
             code=answer.code,
             solution=str(_turn_file(trajectory, answer.number).relative_to(self.folder)),
             verdict=verdict.to_builtins(),
-            feedback=feedback(verdict, self.plan.feedback, self.plan.options.texts),
+            feedback=feedback(told, self.plan.feedback, self.plan.options.texts),
             time=now(),
         )
         trajectory.append(turn)
         return turn
 
-    def _solution_text(self, problem: Problem, sample: int, number: int, reply: Reply) -> str:
+    def _solution(
+        self, problem: Problem, sample: int, number: int, reply: Reply, time: str
+    ) -> Written:
         options = self.plan.options
         told = f"{options.backend}, {options.precision}, feedback {'+'.join(self.plan.feedback)}"
         origin = Origin(
@@ -200,24 +208,35 @@ class Workshop:
             model=reply.model or self.plan.sampling.model,
             prompt=f"turn {number} ({told})",
             parameters=self.plan.sampling.describe(),
-            time=now(),
+            time=time,
             seconds=reply.seconds,
             tokens_in=reply.tokens_in,
             tokens_out=reply.tokens_out,
             answer=f".turns/{solution_name(problem, sample).replace('.py', '.jsonl')}",
             cut_off=reply.cut_off,
         )
-        return solution_of(reply.text, origin).text
+        return solution_of(reply.text, origin)
 
     async def _judge(self, problem: Problem, sample: int, path: Path) -> Verdict:
         question = Question(problem, path, entrant=self.entrant, sample=sample)
         return await asyncio.wrap_future(self.judge.submit(question))
 
-    def _write_chosen(self, trajectory: Trajectory, problem: Problem) -> None:
+    def _write_chosen(self, trajectory: Trajectory, start: Start) -> None:
         best = chosen(trajectory.turns, self.plan.choose)
-        if best is not None:
-            text = (self.folder / best.solution).read_text(encoding="utf-8")
-            write_whole(self.folder / solution_name(problem, trajectory.head.sample), text)
+        if best is None:
+            return
+        problem, sample = start.problem, trajectory.head.sample
+        if best.number == 0:
+            text = start.source
+        else:
+            text = self._solution(problem, sample, best.number, best.reply, best.time).text
+        write_whole(self.folder / solution_name(problem, sample), text)
+
+
+def _of_no_solution(verdict: Verdict) -> Verdict:
+    """The verdict on a file of ours that says why there is no solution, without that file."""
+    reasons = tuple(reason.removeprefix("SyntaxError: ") for reason in verdict.reasons)
+    return replace(verdict, reasons=reasons, detail="")
 
 
 def _turn_file(trajectory: Trajectory, number: int) -> Path:

@@ -92,10 +92,10 @@ def score_table(
             )
     shares = ("right", *(f"fast_{p:g}" for p in thresholds))
     timed_heads = (f"fast_{thresholds[0]:g}, point", "geomean") if thresholds else ()
-    right = "right: share of n problems, whose samples count by their mean; "
+    right = "right: share of n problems; samples count by their mean. "
     fast = (
-        "fast_p: of those, what is shown (lower end of the 95 % interval) to be more than p times "
-        "as fast. "
+        "fast_p: the same of what is right and shown (lower end of the 95 % interval) to be more "
+        "than p times as fast. "
     )
     paid = (
         "Tokens and cost are of the whole arm, on all levels; an arm that starts at another's "
