@@ -310,6 +310,31 @@ def test_closing_does_not_wait_until_builds_can_begin(make: Any, write: Any) -> 
         builder.build(write(MODEL, "copy0.py"))
 
 
+def test_the_first_of_many_leaves_slots_to_the_others(
+    make: Any, write: Any, monkeypatch: Any
+) -> None:
+    """On a machine with eight cores and as many builds, each gets one compiler."""
+    given: list[int] = []
+    real = builder_module.run_child
+
+    def note(nursery: Any, job: Any, *args: Any) -> Any:
+        given.append(int(job.environment["MAX_JOBS"]))
+        return real(nursery, job, *args)
+
+    monkeypatch.setattr(builder_module, "run_child", note)
+    monkeypatch.setattr(builder_module, "usable_slots", lambda _: 8)
+    text = "# load('x', ['a.cu', 'b.cu', 'c.cu', 'd.cu'])\n" + MODEL
+    many = [write(f"{text}# {n}\n", f"{n}.py") for n in range(8)]
+    builder = make()
+    builder.ahead((path, "ModelNew") for path in many)
+    for path in many:
+        builder.build(path)
+    assert given[:6] == [1] * 6
+    alone = make()
+    alone.build(write(f"{text}# alone\n", "alone.py"))
+    assert given[8:] == [4]
+
+
 def test_progress_says_how_many(make: Any, write: Any) -> None:
     builder = make()
     assert str(builder.progress) == "0 built"

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from pytest_kernelbench.build.slots import COMPILER_BYTES, MOST_FOR_ONE, Slots, usable_slots
+from pytest_kernelbench.build.slots import (
+    COMPILER_BYTES,
+    MOST_FOR_ONE,
+    Slots,
+    most_useful,
+    usable_slots,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,15 +26,15 @@ def test_one_build_alone_takes_several(tmp_path: Path) -> None:
 
 
 def test_what_others_wait_for_is_left_to_them(tmp_path: Path) -> None:
-    with Slots(tmp_path, 4).hold(waiting=10) as jobs:
+    with Slots(tmp_path, 4).hold(others=10) as jobs:
         assert jobs == 1
-    with Slots(tmp_path, 4).hold(waiting=2) as jobs:
+    with Slots(tmp_path, 4).hold(others=2) as jobs:
         assert jobs == 2
 
 
 def test_never_more_than_there_are_between_two_users_of_one_folder(tmp_path: Path) -> None:
     one, other = Slots(tmp_path, 3), Slots(tmp_path, 3)
-    with one.hold(waiting=1) as first, other.hold() as second:
+    with one.hold(others=1) as first, other.hold() as second:
         assert (first, second) == (2, 1)
         third = threading.Event()
         thread = threading.Thread(target=_hold, args=(one, third))
@@ -60,3 +66,27 @@ def test_bounded_by_cores_and_memory(
     monkeypatch.setattr("psutil.virtual_memory", lambda: memory)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(cores)))
     assert usable_slots(wanted) == expected
+
+
+INLINE = b"load_inline('x', cpp_sources=a, "
+
+
+@pytest.mark.parametrize(
+    ("source", "most"),
+    [
+        (b"import triton", 1),
+        (INLINE + b"functions=['f'])", 1),
+        (INLINE + b"cuda_sources=b)", 2),
+        (INLINE + b"'__global__ void k() {}')", 2),
+        (b"load('x', ['a.cu', 'b.cpp', here + 'c.cu'])", 3),
+        (b"load('x', ['a.cu', 'b.cu', 'c.cu', 'd.cu', 'e.cu'])", MOST_FOR_ONE),
+        (b"open('a.cu')", 1),
+    ],
+)
+def test_what_a_solution_can_keep_busy(source: bytes, most: int) -> None:
+    assert most_useful(source) == most
+
+
+def test_nobody_takes_more_than_is_of_use(tmp_path: Path) -> None:
+    with Slots(tmp_path, 8).hold(most=2) as jobs:
+        assert jobs == 2

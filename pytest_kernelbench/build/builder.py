@@ -27,7 +27,7 @@ from pytest_kernelbench.build.job import JOB_FILE, LOG_FILE, Job
 from pytest_kernelbench.build.nursery import Nursery
 from pytest_kernelbench.build.precompiled import Precompiled
 from pytest_kernelbench.build.process import run_child
-from pytest_kernelbench.build.slots import Slots, usable_slots
+from pytest_kernelbench.build.slots import Slots, most_useful, usable_slots
 from pytest_kernelbench.build.store import Entry, Store, disk_errors, folder_bytes, remove
 from pytest_kernelbench.build.toolchain import find_toolchain
 from pytest_kernelbench.build.wrappers import lean_folder, prepare_wrappers
@@ -89,6 +89,8 @@ class Builder:
         self._nursery = Nursery(base_environment(os.environ))
         self._futures: dict[str, Future[Extension]] = {}
         self._adopted = 0
+        self._coming = 0
+        """How many builds are about to be asked for."""
 
     def build(self, solution: Path, entry: str = "ModelNew") -> Extension:
         """The extension of one solution: from the cache, from a build under way, or built now.
@@ -100,8 +102,12 @@ class Builder:
 
     def ahead(self, solutions: Iterable[tuple[Path, str]]) -> None:
         """Start building each ``(path, entry)``, in order, in the background."""
-        for solution, entry in solutions:
+        coming = list(solutions)
+        self._coming += len(coming)
+        for solution, entry in coming:
+            # The first begins before the last is asked for, and must not take the others' slots.
             self.submit(solution, entry)
+            self._coming -= 1
 
     @property
     def store(self) -> Store:
@@ -130,6 +136,10 @@ class Builder:
         """Have what is under way end, and wait for nothing: ``close`` does."""
         self._cancelled.set()
         self._nursery.refuse()
+
+    def close(self) -> None:
+        """End what is under way, drop what has not begun, keep the cache within its bound."""
+        self.stop()
         self._pool.shutdown(wait=True, cancel_futures=True)
         self._precompiled.close()
         self._nursery.close()
@@ -188,7 +198,9 @@ class Builder:
     def _build(self, solution: Path, entry: str, base: str) -> tuple[str, Entry]:
         work = self._store.begin()
         try:
-            with self._slots.hold(self.progress.waiting) as jobs:
+            most = most_useful(solution.read_bytes())
+            others = max(0, self.progress.unfinished + self._coming - 1)
+            with self._slots.hold(others, most) as jobs:
                 started = time.monotonic()
                 with disk_errors(work):
                     job = self._job(solution, entry, work, jobs)

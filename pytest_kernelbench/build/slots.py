@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import time
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,19 @@ COMPILER_BYTES = 2 << 30
 """What one compiler takes at its worst: torch's whole headers in nvcc's front end."""
 MOST_FOR_ONE = 4
 _LOOK_EVERY_S = 0.02
+_SOURCE_NAMES = re.compile(rb"[\w.-]+\.(?:cu|cpp|cc|cxx)\b")
+_DEVICE_CODE = re.compile(rb"\bcuda_sources\b|__global__")
+
+
+def most_useful(source: bytes) -> int:
+    """How many compilers a solution can keep busy at a time, guessed from its text.
+
+    ``load_inline`` makes one file of bindings and one of device code; ``load`` names its files.
+    """
+    found = len(set(_SOURCE_NAMES.findall(source))) if b"load(" in source else 0
+    if b"load_inline" in source:
+        found = max(found, 2 if _DEVICE_CODE.search(source) else 1)
+    return max(1, min(MOST_FOR_ONE, found))
 
 
 def usable_slots(wanted: int | None) -> int:
@@ -39,11 +53,11 @@ class Slots:
         self._paths = [folder / f"{number}.lock" for number in range(count)]
 
     @contextlib.contextmanager
-    def hold(self, waiting: int = 0) -> Iterator[int]:
-        """Wait for a slot; take up to ``MOST_FOR_ONE`` where nobody else waits for them."""
+    def hold(self, others: int = 0, most: int = MOST_FOR_ONE) -> Iterator[int]:
+        """Wait for a slot; take up to ``most`` where each of the others can have one, too."""
         held = [self._first()]
         try:
-            spare = min(MOST_FOR_ONE, self.count - waiting) - 1
+            spare = min(most, self.count - others) - 1
             for lock in self._free():
                 if len(held) > spare:
                     lock.release()
