@@ -47,7 +47,12 @@ def fast_p(outcome: Outcome, slots: Mapping[str, int]) -> list[Picture]:
         asked = outcome.asked(level)
         groups = {e: grouped(found, asked, strict=strict) for e, found in entrants.items()}
         drawn[level] = [curves.fast_p_curve(e, slots[e], g, scale) for e, g in groups.items()]
-    top = _top(value for some in drawn.values() for curve in some for value in curve.thin)
+    top = _top(
+        value
+        for some in drawn.values()
+        for curve in some
+        for value in (*curve.thin, *(curve.high if len(some) <= plots.MOST_BANDS else ()))
+    )
     made = []
     for level, some in drawn.items():
         svg = plots.fast_p(some, f"fastp-{level}", f"fast_p over p on level {level}", top)
