@@ -12,6 +12,7 @@ from pytest_kernelbench.judge.bench import Bench
 from pytest_kernelbench.judge.device_trial import DeviceTrial
 from pytest_kernelbench.judge.families import PLAIN
 from pytest_kernelbench.judge.host_trial import HostTrial
+from pytest_kernelbench.judge.quiet import calibrate
 from pytest_kernelbench.judge.race import race
 
 if TYPE_CHECKING:
@@ -101,8 +102,10 @@ def judged(bench: Bench, solution: Path, rules: Rules | None = None) -> Measurem
 
     Left out is the profile for the list of kernels, which takes no part in the time.
     """
+    if bench.gpu:
+        calibrate(bench, "eager")
     bench.rest()
-    contender = bench.start_runner(solution, "ModelNew", trusted=False)
+    contender = bench.start_runner(solution, "ModelNew", trusted=False, raced=True)
     try:
         trial = (DeviceTrial if bench.gpu else HostTrial)(bench, contender)
         try:

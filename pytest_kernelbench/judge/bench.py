@@ -8,7 +8,7 @@ import random
 import secrets
 import shutil
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,6 +18,7 @@ from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.judge import questions, wire
 from pytest_kernelbench.judge.kept_code import kept_code
 from pytest_kernelbench.judge.nvrtc import protocol_cubin
+from pytest_kernelbench.judge.own_null import OwnNull, measure
 from pytest_kernelbench.judge.rejection import Rejected, StoodDown
 from pytest_kernelbench.judge.runners import ENTRY, MESSAGE_LIMIT_BYTES, Runner
 from pytest_kernelbench.judge.station import Station
@@ -28,6 +29,7 @@ from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     from pytest_kernelbench.catalog.pair import Problem
     from pytest_kernelbench.judge.device import Device
@@ -95,6 +97,10 @@ class Bench:
         self.idle_us = math.inf
         """A batch of null calls on this device when nobody else is on it; see ``quiet``."""
         self.idle_calls = 1
+        self.quiet: Callable[[], AbstractContextManager[None]] = nullcontext
+        """Held while something is timed; see ``Referee``."""
+        self.own_null: OwnNull | None = None
+        """Of the runner that was started last, if it is to be raced on a device."""
         self._rounds = 0
         self._random = random.SystemRandom()
         try:
@@ -163,13 +169,15 @@ class Bench:
         runners = [contender, *self._baselines.values()]
         return [self._oracle.pid, *(runner.child.pid for runner in runners)]
 
-    def looks_closely(self) -> bool:
-        """Whether a timed call is held against float64: some are, and nobody can foresee which.
-
-        Only where the other input families decide by that rule too.
-        """
+    @property
+    def bounds_plain(self) -> bool:
+        """Whether float64 decides on the problem's own inputs: as on the other families."""
         decides = self.prepared.native or self.settings.strict or bool(self.prepared.hidden)
-        return decides and bool(self.prepared.families) and self._random.random() < _CLOSE_SHARE
+        return decides and bool(self.prepared.families)
+
+    def looks_closely(self) -> bool:
+        """Whether a timed call is held against float64: some are, and nobody can foresee which."""
+        return self.bounds_plain and self._random.random() < _CLOSE_SHARE
 
     def next_round(self) -> int:
         """A number no round had before."""
@@ -185,10 +193,12 @@ class Bench:
         extension: str = "",
         readable: tuple[str, ...] = (),
         prepare: str = "",
+        raced: bool = False,
     ) -> Runner:
         """Start a runner and construct the model in it.
 
-        The same walls and orders for both kinds.
+        The same walls and orders for both kinds. For one that is ``raced``, what the protocol costs
+        in its process is measured before anything of it is loaded: see ``own_null``.
         """
         scratch = Path(tempfile.mkdtemp(prefix="runner-", dir=self.folder))
         stage = scratch / "source"
@@ -230,9 +240,17 @@ class Bench:
             prepare=prepare,
         )
         try:
+            self.own_null = None
+            if raced and self.gpu and self.idle_us < math.inf:
+                with self.quiet():
+                    self.own_null = measure(self, runner, CONTENDER_SLOT)
+                runner.ask(wire.Release(), wire.Done)
+                self.rest()
             ready = runner.ask(order, wire.Ready, doing="while it was imported and constructed")
             self._adopt(runner, ready)
         except BaseException:
+            if self.own_null is not None:
+                self.own_null.station.close()
             runner.close()
             raise
         return runner
@@ -256,12 +274,14 @@ class Bench:
             self._baselines[name] = self.start_twin(name)
         return self._baselines[name]
 
-    def start_twin(self, name: str = EAGER) -> Runner:
+    def start_twin(self, name: str = EAGER, *, raced: bool = False) -> Runner:
         """One more process like the baseline's; the caller's to close."""
         if self._stand_in is not None and name == EARLIER:
             return self._stand_in()
         prepare = dict(self.settings.baseline_prepare).get(name, "")
-        return self.start_runner(self.problem.path, "Model", trusted=True, prepare=prepare)
+        return self.start_runner(
+            self.problem.path, "Model", trusted=True, prepare=prepare, raced=raced
+        )
 
     @contextmanager
     def standing_in(self, source: Path, entry: str, extension: str) -> Iterator[None]:
@@ -323,6 +343,10 @@ class Bench:
             runner = self.start_baseline(name)
             self._stations[name] = Station(self, runner, slot)
         return self._stations[name]
+
+    def holds(self, station: Station) -> bool:
+        """Whether it is a baseline's whose process still lives."""
+        return any(station is held for held in self._stations.values())
 
     def close(self) -> None:
         """End the processes and remove their folders."""

@@ -5,6 +5,7 @@ The outputs of batches are revealed afterwards.
 
 from __future__ import annotations
 
+import math
 import random
 import secrets
 from contextlib import ExitStack, contextmanager
@@ -15,7 +16,7 @@ from pytest_kernelbench.judge import questions, wire
 from pytest_kernelbench.judge.bench import CONTENDER_SLOT
 from pytest_kernelbench.judge.checks import form_fault
 from pytest_kernelbench.judge.families import PLAIN
-from pytest_kernelbench.judge.quiet import await_quiet
+from pytest_kernelbench.judge.quiet import await_quiet, lead_in
 from pytest_kernelbench.judge.rejection import Rejected
 from pytest_kernelbench.judge.station import Batch, Station, pieces
 from pytest_kernelbench.judge.variation import FROM_SEVERAL
@@ -35,25 +36,44 @@ _LEAST_REVEALED, _MOST_REVEALED = 2, 4
 _QUEUE_LAUNCHES = 900
 """A device's queue holds about a thousand launches; beyond, one waits for the gate itself."""
 _PROTOCOL_LAUNCHES = 4
+PROCESS_SHARE, PROCESS_US = 0.002, 0.2
+"""By what two processes with one program are apart when each has its own null subtracted.
+
+``benchmarks/placement.py`` measures it: on an H200 0.05 to 0.1 us, one standard deviation each.
+"""
+UNKNOWN_US = 1.5
+"""The same where the contender's own null is not known."""
+MOVED_US, _MOVED_BYTES = 1000.0, 256 << 20
+"""Above, what lies where makes no difference, and handing over inputs anew takes long."""
+_TURNS_A_PLACE = 2
+_SPACER_BYTES = 900 << 20
+_GRAIN_BYTES = 1 << 20
 
 
 class DeviceTrial:
     """Calls of contender and baseline on a device. One contender, one trial."""
 
     least_of_null = 0.0
-    process_share: float = 0.005
-    process_us: float = 1.5
 
     def __init__(self, bench: Bench, contender: Runner) -> None:
         self.bench = bench
         self.prepared = bench.prepared
-        self.contender = Station(bench, contender, CONTENDER_SLOT)
+        own = bench.own_null
+        self._own = own if own is not None and own.station.runner is contender else None
+        self.contender = (
+            self._own.station if self._own else Station(bench, contender, CONTENDER_SLOT)
+        )
         self.baseline: Station
+        self._shift_us = 0.0
+        self.process_share, self.process_us = PROCESS_SHARE, UNKNOWN_US
+        self._null: tuple[float, float] | None = None
+        self._turns, self._moves = 0, False
         self._closing = ExitStack()
         self._monitor = self._closing.enter_context(monitor(bench.uuid))
         self.spoiled: tuple[str, ...] = ()
         self.state: Snapshot | None = None
         self.calls = 1
+        self._unseen = True
         self.alternating = False
         """Whether only one side at a time has its inputs and outputs on the device."""
         self._copy = tuple("copy" for _ in self.prepared.inputs)
@@ -73,14 +93,18 @@ class DeviceTrial:
         self._check_form(batch.form)
         if not self.prepared.mutates:
             self._check_inputs(number)
-        self._check_call(self.contender, batch, 0, number)
+        closely = self._unseen and self.bench.bounds_plain
+        self._check_call(self.contender, batch, 0, number, closely=closely)
+        self._unseen = False
         return True
 
     def against(self, baseline: str) -> None:
         """Choose a batch's length from the baseline alone; give both sides the same base inputs."""
         self.bench.rest(but=baseline)
         self.baseline = self.bench.start_station(baseline)
-        self.baseline.runner.ask(wire.Outline(self.prepared.outputs), wire.Done)
+        self._measure_shift()
+        for station in (self.baseline, self.contender):
+            station.runner.ask(wire.Outline(self.prepared.outputs), wire.Done)
         self.bases = tuple(self._draw_plain() for _ in range(self._variants()))
         if self.alternating:
             self.contender.release()
@@ -102,6 +126,18 @@ class DeviceTrial:
         self.calls = plan_batch(
             net_us, null_us, out_bytes + self.prepared.inputs_bytes, bounds
         ).calls
+        handed_over = self.prepared.inputs_bytes * len(self.bases)
+        self._moves = net_us < MOVED_US and handed_over <= _MOVED_BYTES
+
+    def _measure_shift(self) -> None:
+        self._null, self._shift_us, self.process_us = None, 0.0, UNKNOWN_US
+        if self._own is None or self.alternating:
+            return
+        with self._frozen():
+            shift = self._own.against(self.baseline)
+        if shift is not None:
+            self._shift_us = shift.us
+            self.process_us = math.hypot(PROCESS_US, shift.error_us)
 
     def alternate(self) -> bool:
         """From now on only one side at a time has memory, beside its model; False if that is so.
@@ -125,6 +161,9 @@ class DeviceTrial:
 
         Calls chosen afterwards are revealed and checked.
         """
+        if self._moves and not self.alternating and self._turns % _TURNS_A_PLACE == 0:
+            self._move()
+        self._turns += 1
         before = self._snapshot()
         if contender_first:
             ours = self._contend()
@@ -143,15 +182,21 @@ class DeviceTrial:
         """Microseconds per call of the protocol around an empty forward, as each side runs it.
 
         In the baseline's process: with all calls queued, or (where a forward waits for the device)
-        with the host's part in the time.
+        with the host's part in the time. What the contender's process was seen to add is added.
         """
-        self._give_way(self.contender, self.baseline)
-        with self._alone():
-            both = [
-                self.baseline.run(self.calls, null=True, wait=station.queues).time_us / self.calls
-                for station in (self.baseline, self.contender)
-            ]
-        return both[0], both[1]
+        if self._null is None:
+            self._give_way(self.contender, self.baseline)
+            with self._alone():
+                self._measure_null()
+        assert self._null is not None
+        found, self._null = self._null, None
+        return found
+
+    def _measure_null(self) -> None:
+        theirs = ours = self.baseline.run(self.calls, null=True).time_us
+        if not self.contender.queues:
+            ours = self.baseline.run(self.calls, null=True, wait=False).time_us
+        self._null = theirs / self.calls, ours / self.calls + self._shift_us
 
     def evidence(self) -> float | None:
         """Median of device events around each forward of one more batch.
@@ -189,6 +234,7 @@ class DeviceTrial:
 
     def _contend(self) -> Batch:
         self._give_way(self.baseline, self.contender)
+        lead_in(self.contender)  # whatever its process does in these, the gain is not its own
         batch = self.contender.run(self.calls)
         if self.alternating:
             self._verify(batch)  # now: its outputs make way for the other side
@@ -204,7 +250,21 @@ class DeviceTrial:
     def _hold(self) -> Batch:
         self._give_way(self.contender, self.baseline)
         with self._alone():
-            return self.baseline.run(self.calls)
+            batch = self.baseline.run(self.calls)
+            self._measure_null()  # now that the baseline is alone: the next to be asked for
+            return batch
+
+    def _move(self) -> None:
+        """Let the memory of both sides lie elsewhere: where it lies is then noise of the turns.
+
+        It would otherwise be the same in each of them, and look like a speedup.
+        """
+        most = min(_SPACER_BYTES, self.prepared.free_bytes // 16) // _GRAIN_BYTES
+        for station in (self.contender, self.baseline):
+            spacer = self._random.randrange(1, max(most, 2)) * _GRAIN_BYTES
+            station.runner.ask(wire.Move(spacer), wire.Done)
+            station.load(self.bases, self.prepared.modes)
+            station.run(self.calls)  # untimed: it takes memory from the driver again
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -213,10 +273,17 @@ class DeviceTrial:
         The contender is frozen, and what it has left in the device's queues is waited for: stopping
         a process does not stop its kernels.
         """
+        with self._frozen():
+            if self.neighbours():
+                lead_in(self.baseline)  # how long it takes says nothing here
+            else:
+                await_quiet(self.baseline, self.contender.runner)
+            yield
+
+    @contextmanager
+    def _frozen(self) -> Iterator[None]:
         self.contender.runner.child.stop()
         try:
-            if not self.neighbours():
-                await_quiet(self.baseline, self.contender.runner)
             yield
         finally:
             self.contender.runner.child.resume()

@@ -187,16 +187,18 @@ class Referee:
     def _judge(self, pair: Pair, extension: Extension, progress: Progress) -> None:
         bench = self._bench_for(pair)
         progress.notes.extend(bench.prepared.notes)
-        progress.control = self._control(bench)
-        if self.device.is_gpu and not self.settings.correctness_only:
+        timed = not self.settings.correctness_only
+        if self.device.is_gpu and timed:
             with self._quiet():
                 calibrate(bench, self.settings.baselines[0])
+        progress.control = self._control(bench)
         bench.rest()  # an out-of-memory of the solution must be its own
         contender = bench.start_runner(
             pair.solution.path,
             pair.solution.entry,
             trusted=False,
             extension=str(extension.folder),
+            raced=timed,
         )
         progress.walls = contender.child.walls
         progress.missing_walls = contender.child.missing_walls
@@ -301,7 +303,8 @@ class Referee:
             return None
         self._controlled = True
         name = self.settings.baselines[0]
-        twin = bench.start_twin(name)
+        bench.rest()
+        twin = bench.start_twin(name, raced=True)
         try:
             trial = self._trial(bench, twin)
             try:
@@ -371,6 +374,7 @@ class Referee:
         assert self._server is not None
         with self._quiet():
             self._bench = Bench(self._server, pair.problem, self.settings, self.device, self.size)
+        self._bench.quiet = self._quiet
         return self._bench
 
     def discard_bench(self) -> None:

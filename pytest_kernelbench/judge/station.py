@@ -58,7 +58,9 @@ class Station:
         self._queued = False
         self._answer: wire.Message | None = None
         self.control = Control()
-        order = wire.Attach(bench.cubin, SIZE_BYTES, bench.flush_bytes, bench.flush_seed)
+        order = wire.Attach(
+            bench.cubin, SIZE_BYTES, bench.flush_bytes, bench.flush_seed, bench.device
+        )
         runner.ask(order, wire.Done, (self.control.fd,), "while the device was set up")
         wanted = max(
             (span.size_bytes for span in (*bench.prepared.inputs, *bench.prepared.outputs)),
@@ -101,7 +103,8 @@ class Station:
     ) -> Batch:
         """One batch under the referee's clock.
 
-        With ``wait``, it is given the key when all calls are queued.
+        With ``wait``, it is given the key when all calls are queued. Whether forward lets them be
+        queued is not learnt from null calls.
 
         Raises ``Rejected`` for what a contender does wrong in it.
         """
@@ -113,12 +116,12 @@ class Station:
         self.control.arm()
         self.runner.tell(order, "in forward()")
         self._queued, self._answer = False, None
-        if wait and self.queues and self.refusals >= 0:
+        if wait and (null or (self.queues and self.refusals >= 0)):
             self._listen(_QUEUE_PATIENCE_S)
         queued = self._queued
-        if queued:
+        if queued and not null:
             self.refusals = 0
-        elif wait and self.queues:
+        elif wait and self.queues and not null:
             self.refusals += 1
         start = time.perf_counter_ns()
         self.control.give(self._number, key)

@@ -224,6 +224,8 @@ class Attach(Message, frozen=True):
     flush_bytes: int
     flush_seed: int = 0
     """Makes the noise that a flush reads, which is part of each digest."""
+    device: str = "cuda"
+    """As torch calls it: a runner is attached before it constructs anything on it."""
 
 
 class Arena(Message, frozen=True):

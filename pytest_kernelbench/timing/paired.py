@@ -68,7 +68,7 @@ def net_times(total_us: Sequence[float], null_us: Sequence[float]) -> Net:
     return Net(
         times_us=tuple(max(time, _LEAST_US) for time in left),
         null_us=null,
-        null_error_us=_median_error(null_us),
+        null_error_us=median_error(null_us),
         median_us=median(left),
     )
 
@@ -90,7 +90,7 @@ def speedup(baseline: Net, solution: Net) -> Interval:
     return from_log_ratios(log_ratios, extra)
 
 
-def _median_error(values: Sequence[float]) -> float:
+def median_error(values: Sequence[float]) -> float:
     """Two standard errors of the median; the whole range where there are too few values."""
     if len(values) < _ROBUST_COUNT:
         return max(values) - min(values)

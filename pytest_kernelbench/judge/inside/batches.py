@@ -38,6 +38,7 @@ class DeviceRunner:
 
     def __init__(self, runner: Runner) -> None:
         self.runner = runner
+        self.device = "cuda"
         self.protocol: driver.Protocol
         self.control = 0
         self.arena: driver.SharedMemory | None = None
@@ -63,15 +64,10 @@ class DeviceRunner:
         }
         return handlers[type(message)]
 
-    @property
-    def device(self) -> str:
-        """As torch calls it."""
-        assert self.runner.order is not None
-        return self.runner.order.device
-
     def attach(self, order: wire.Attach, fds: tuple[int, ...]) -> wire.Done:
         """Load the protocol and map the control block, which the referee polls."""
         torch.cuda.init()
+        self.device = order.device
         self.state = _empty(generator.STATE_BYTES, dtype=torch.uint8, device=self.device)
         self.state.zero_()
         self._flush_seed = order.flush_seed
@@ -126,7 +122,7 @@ class DeviceRunner:
     def move(self, order: wire.Move, _: tuple[int, ...]) -> wire.Done:
         """Let all that is made from now on lie in other places of the device's memory."""
         size_bytes = self._flush_bytes
-        self._forget()
+        self.kept, self._alive, self.recipes, self.inputs = [], [], [], []
         del self.flush_buffer
         _empty_cache()
         # Taken while the last one is still held: the driver hands out first what came back last.
@@ -141,9 +137,13 @@ class DeviceRunner:
         self.nulls = order.leaves
 
     def batch(self, order: wire.Batch, _: tuple[int, ...]) -> wire.Batched:
-        """Enqueue the calls, say so, wait for the device, and report the outputs' forms."""
-        assert self.runner.order is not None
-        loading.pin_precision(tf32=self.runner.order.tf32)
+        """Enqueue the calls, say so, wait for the device, and report the outputs' forms.
+
+        Null calls are possible before there is a model.
+        """
+        construct = self.runner.order
+        if construct is not None:
+            loading.pin_precision(tf32=construct.tf32)
         # The outputs before live on until the first forward of this batch: memory that comes back
         # although it is still in use is the solution's own buffer.
         if sum(size for outputs in self.kept for _, size in outputs) > _MOST_ALIVE_BYTES:
@@ -162,11 +162,13 @@ class DeviceRunner:
         except loading.Stop:
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - it is told
-            raise loading.Stop(
-                loading.failure("forward", error, self.runner.order.source)
-            ) from None
+            source = construct.source if construct is not None else ""
+            raise loading.Stop(loading.failure("forward", error, source)) from None
         finally:
             gc.enable()
+        if order.null:
+            # What forward() has returned is still in use, whatever null calls came between.
+            self.kept, self._alive = self._alive, []
         events = tuple(1e3 * first.elapsed_time(last) for first, last in self._events)
         return wire.Batched(answer[0], answer[1], answer[2], events)
 

@@ -128,9 +128,8 @@ class Runner:
 
         Written once, so that reading it costs what reading costs.
         """
-        assert self.order is not None
-        if self.order.device != "cpu":
-            self._on_device().outline(order)
+        if self.device is not None:
+            self.device.outline(order)
             return wire.Done()
         self.nulls = [_empty(span.shape, dtype=dtype(span.dtype)).fill_(1) for span in order.leaves]
         return wire.Done()
