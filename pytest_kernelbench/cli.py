@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 import sys
 from dataclasses import dataclass
 from importlib import import_module
@@ -95,6 +97,12 @@ COMMANDS = (
 )
 
 
+def _flushed(status: int) -> int:
+    """What is printed is out, or it is known here that nobody reads it."""
+    sys.stdout.flush()
+    return status
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit status is 2 where something asked for cannot be understood."""
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -111,13 +119,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = next(command for command in COMMANDS if command.name == args.command)
     run: Callable[[argparse.Namespace], int] = getattr(import_module(chosen.module), chosen.run)
     try:
-        return run(args)
+        return _flushed(run(args))
     except UsageError as error:
         print(f"kb {chosen.name}: {error}", file=sys.stderr)
         return 2
     except KernelbenchError as error:
         print(f"kb {chosen.name}: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:
+        # Whoever read it (``| head``) has seen enough; Python would complain once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
     except KeyboardInterrupt:
         print(f"kb {chosen.name}: stopped; what it has written stays", file=sys.stderr)
         return 130

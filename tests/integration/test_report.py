@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+
 import pytest
 
 from pytest_kernelbench.cli import main
@@ -75,3 +79,81 @@ def test_refused(recorded, capsys, monkeypatch, args: list[str], message: str) -
     capsys.readouterr()
     assert main(["report", *args]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_reader_who_has_seen_enough(recorded) -> None:
+    recorded.run("solutions", "--kb-json=out.jsonl")
+    command = [sys.executable, "-m", "pytest_kernelbench.cli", "report", "out.jsonl"]
+    with subprocess.Popen(
+        command, cwd=recorded.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as run:
+        assert run.stdout is not None
+        run.stdout.close()
+        assert run.stderr is not None
+        assert run.stderr.read() == b""
+    assert run.returncode == 128 + 13
+
+
+def test_every_report_from_records_alone(recorded, capsys) -> None:
+    """Without torch, and the same as the session's own."""
+    names = {"csv": "v.csv", "eval-results": "e.json", "trace": "t.jsonl", "markdown": "m.md"}
+    args = [f"--kb-{option}=one-{name}" for option, name in names.items()]
+    recorded.run(
+        "solutions", "--kb-json=out.jsonl", "--junitxml=one-j.xml", "--kb-fail-under=0.9", *args
+    )
+    capsys.readouterr()
+    args = [f"--{option}={recorded.path}/two-{name}" for option, name in names.items()]
+    out, junit = recorded.path / "out.jsonl", recorded.path / "two-j.xml"
+    assert main(["report", str(out), "--fail-under=0.9", f"--junit={junit}", *args]) == 1
+    for name in names.values():
+        for one in recorded.path.glob(f"one-{name.replace('.', '*.')}"):
+            two = one.with_name(one.name.replace("one-", "two-"))
+            assert two.read_text() == one.read_text(), name
+    suites = [
+        next(ET.parse(recorded.path / f"{which}-j.xml").getroot().iter("testsuite"))  # noqa: S314
+        for which in ("one", "two")
+    ]
+    for attribute in ("tests", "failures", "errors", "skipped"):
+        assert suites[0].attrib[attribute] == suites[1].attrib[attribute]
+    cases = [
+        {
+            (case.attrib["classname"], case.attrib["name"]): {
+                each.attrib["name"]: each.attrib["value"] for each in case.iter("property")
+            }
+            for case in suite.iter("testcase")
+        }
+        for suite in suites
+    ]
+    assert cases[0] == cases[1]
+
+
+def test_reports_need_no_torch(recorded) -> None:
+    recorded.run("solutions", "--kb-json=out.jsonl")
+    code = (
+        "import sys; from pytest_kernelbench.cli import main; "
+        "main(['report', 'out.jsonl', '--markdown=m', '--junit=j', '--trace=t', '--csv=c']); "
+        "sys.exit('torch' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=recorded.path, check=False, capture_output=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"no" in done.stdout
+
+
+def test_families(recorded, capsys) -> None:
+    recorded.problem("level1/005_conv_one", "level1/006_conv_two", "level1/007_matmul")
+    recorded.solution("ann/level1/005_conv_one", "fast 2.5")
+    result = recorded.run("solutions", "-v", "--kb-json=out.jsonl", "-p", "no:benchmark")
+    start = result.outlines.index(next(x for x in result.outlines if x.startswith("level 1 ann")))
+    said = result.outlines[start : start + 6]
+    assert [" ".join(line.split()[:5]) for line in said[1:4]] == [
+        "activation 4 3/3 3/3 0.375",
+        "missing: 2",
+        "conv 2 1/1 1/1 0.500",
+    ]
+    capsys.readouterr()
+    main(["report", str(recorded.path / "out.jsonl"), "-v"])
+    printed = capsys.readouterr().out.splitlines()
+    assert set(said) <= set(printed)
+    assert not any(line.startswith("level 1 ann") for line in recorded.run("solutions").outlines)
