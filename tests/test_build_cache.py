@@ -11,6 +11,7 @@ import pytest
 from pytest_kernelbench.build import replay
 from pytest_kernelbench.build.cache import check_cache, list_cache, prune_cache, store_of
 from pytest_kernelbench.build.store import Entry
+from pytest_kernelbench.catalog.material import Material, materialise
 from pytest_kernelbench.cli import main
 
 
@@ -74,6 +75,20 @@ def test_prune_removes_toolchains_of_long_ago(cache: Path) -> None:
     os.utime(folders[0], (then, then))
     assert prune_cache(cache, limit_bytes=10**9).toolchains == 1
     assert [folder.exists() for folder in folders] == [False, True]
+
+
+def test_prune_removes_sources_that_nobody_asked_for_lately(cache: Path) -> None:
+    """Rows of archives have files of their own, which stay so that they are found again."""
+    material = Material((("a.py", "x = 1"),))
+    places = [cache / "sources", cache / "sources" / "problems"]
+    made = [materialise(material, place, "a").parent for place in places]
+    then = time.time() - 40 * 86_400
+    for folder in (*places, *made):
+        os.utime(folder, (then, then))
+    again = materialise(Material((("b.py", "x = 2"),)), places[0], "b")
+    kept = materialise(material, places[1], "a")
+    assert prune_cache(cache, limit_bytes=10**9).sources == 1
+    assert [path.exists() for path in (made[0], kept, again)] == [False, True, True]
 
 
 def test_an_empty_folder_is_an_empty_cache(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from pytest_kernelbench.catalog.material import (
 )
 from pytest_kernelbench.catalog.problem_files import problem_of_file
 from pytest_kernelbench.catalog.problems import ProblemCatalog
+from pytest_kernelbench.catalog.solutions import Matchmaker, own_adapters
 from pytest_kernelbench.catalog.sources import archive, columns, tables
 from pytest_kernelbench.catalog.sources.packed import claim_packed, is_packed
 from pytest_kernelbench.errors import UsageError
@@ -330,6 +331,28 @@ def test_material_lies_where_its_content_says(tmp_path: Path) -> None:
     one.write_text("spoiled")
     assert materialise(Material((("a.py", "x"),)), tmp_path, "again").read_text() == "x"
     assert sorted(path.name for path in one.parent.iterdir()) == ["a.py"]
+
+
+def test_sources_that_are_too_large_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever a source may lie: each is refused in the same words, before anybody reads it."""
+    monkeypatch.setattr("pytest_kernelbench.catalog.material.SOURCE_LIMIT_BYTES", 100)
+    why = "has 121 bytes, more than 100"
+    text = NEW + "#" * 100
+    write(tmp_path, "problems/level1/019_relu.py", MODEL)
+    write(tmp_path, "board/x.py", text)
+    index = write(tmp_path, "board/data.json", json.dumps({"1/19": [{"file": "x.py"}]}))
+    assert refusals(index) == [f"x.py {why}"]
+    matchmaker = Matchmaker(
+        ProblemCatalog([tmp_path / "problems"]), own_adapters(("solutions",)), tmp_path / "cache"
+    )
+    for name in ("solutions/ann/level1/019_relu.py", "runs/level_1_problem_19_sample_0.md",
+                 "flat/l1_p19.py", "flat/l1_p19.cu", "flat/relu.txt"):  # fmt: skip
+        path = write(tmp_path, name, text)
+        claim = matchmaker.claim(path, named=True)
+        assert claim is not None, name
+        assert matchmaker.pair(path, claim) == f"{path.name}: {path.name} {why}"
 
 
 def test_too_long() -> None:

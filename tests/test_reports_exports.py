@@ -14,6 +14,7 @@ import pytest
 
 from pytest_kernelbench.catalog import stored_times
 from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.judge.comparison import Difference
 from pytest_kernelbench.reports import csv, eval_results, trace
 from pytest_kernelbench.verdict import Measurement, Status, Verdict
 
@@ -86,6 +87,17 @@ def test_eval_results_of_failures(status: Status, key: str, *, compiled: bool) -
     assert result["runtime_stats"] == {}
     assert "for a reason" in result["metadata"][key]
     assert result["metadata"]["kernelbench_status"] == status.value
+
+
+def test_how_far_a_wrong_one_is_off() -> None:
+    """In the words that the judge says it in."""
+    difference = Difference(
+        elements=8, wrong=2, first_index=(3,), got=1.0, expected=1.5, max_abs=0.5, rms=1.0
+    )
+    wrong = verdict(Status.WRONG_VALUE, reasons=(f"round 1 of 5: {difference}",))
+    metadata = eval_results.result(wrong)["metadata"]
+    assert metadata["max_difference"] == ["0.5"]
+    assert "max_difference" not in eval_results.result(verdict(Status.WRONG_VALUE))["metadata"]
 
 
 def test_right_but_its_timing_failed() -> None:

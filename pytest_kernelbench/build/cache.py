@@ -38,6 +38,8 @@ class Pruned:
     toolchains: int
     work_folders: int
     freed_bytes: int
+    sources: int = 0
+    """Files that were made out of archives' rows."""
 
 
 def store_of(cache_dir: Path) -> Store:
@@ -84,16 +86,19 @@ def prune_cache(cache_dir: Path, *, limit_bytes: int = 0, unused_days: float = 0
     """Remove entries, least recently used first, until ``limit_bytes`` are left.
 
     Entries used within ``unused_days`` stay, as do those used within the last hour. Left-over work
-    folders and toolchains that nobody used for a month go too.
+    folders go too, and toolchains and files out of archives that nobody used for a month.
     """
     store = store_of(cache_dir)
     before = folder_bytes(store.root)
     work_folders = store.sweep()
     entries = store.evict(limit_bytes, used_within_s=unused_days * _DAY_S)
     old = [*_unused(store.root / "toolchains"), *_unused(store.root / "ccache")]
-    for folder in old:
+    problems = cache_dir / "sources" / "problems"
+    sources = [*_unused(problems), *(path for path in _unused(problems.parent) if path != problems)]
+    for folder in (*old, *sources):
         remove(folder)
-    return Pruned(len(entries), len(old), work_folders, before - folder_bytes(store.root))
+    freed_bytes = before - folder_bytes(store.root)
+    return Pruned(len(entries), len(old), work_folders, freed_bytes, len(sources))
 
 
 def _unused(root: Path) -> Iterator[Path]:

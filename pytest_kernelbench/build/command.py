@@ -41,7 +41,8 @@ def cache_command(args: argparse.Namespace) -> int:
         )
         print(
             f"{gone.entries} builds, {gone.toolchains} toolchains and {gone.work_folders} "
-            f"work folders removed, {gone.freed_bytes / 1e6:,.1f} MB freed"
+            f"work folders removed, and {gone.sources} sources of archives: "
+            f"{gone.freed_bytes / 1e6:,.1f} MB freed"
         )
         return 0
     rows = list_cache(args.cache)

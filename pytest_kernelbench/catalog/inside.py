@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from pytest_kernelbench.catalog.answers import has_fence
 from pytest_kernelbench.catalog.claim import Claim
 from pytest_kernelbench.catalog.entry import popcorn, python_entry
 from pytest_kernelbench.catalog.files import CPP_SUFFIXES, LOOKED_INTO, in_task
-from pytest_kernelbench.catalog.material import SOURCE_LIMIT_BYTES, Material
+from pytest_kernelbench.catalog.material import Material, too_large
 from pytest_kernelbench.catalog.naming import level_of, parse
 from pytest_kernelbench.catalog.sources.packed import claim_packed, is_packed
 from pytest_kernelbench.catalog.sources.text import claim_text, entered
@@ -33,8 +34,11 @@ def look_inside(path: Path, *, named: bool = False) -> Claim | None:  # noqa: PL
 
     ``named`` says that somebody named the file or its folder: then text without code is an answer.
     """
-    if path.suffix not in LOOKED_INTO or _too_big(path) or in_task(path):
+    if path.suffix not in LOOKED_INTO or in_task(path):
         return None
+    if why := too_large(path):
+        # Nobody looks into it; whoever named it is told.
+        return replace(_named(path, "source"), refusal=why) if named else None
     if path.suffix == ".py":
         return _python(path)
     if path.suffix == ".json":
@@ -131,13 +135,6 @@ def _beside_a_solution(path: Path) -> bool:
         for folder in folders
         for name in ("solution.py", "model_new.py")
     )
-
-
-def _too_big(path: Path) -> bool:
-    try:
-        return path.stat().st_size > SOURCE_LIMIT_BYTES
-    except OSError:
-        return True
 
 
 def _read(path: Path) -> bytes:

@@ -11,6 +11,7 @@ from pytest_kernelbench.catalog.problems import LEVEL_FOLDER, NUMBERED_FILE
 _SAMPLE = re.compile(r"(.+)_sample_?([0-9]+)")
 _RUN_FILE = re.compile(r"level_([0-9]+)_problem_([0-9]+)_sample_([0-9]+)_kernel\.py")
 _NAMES_ENTRY = re.compile(rb"^[ \t]*(?:class[ \t]+)?ModelNew\b", re.MULTILINE)
+_LOOKED_AT_BYTES = 4 << 20
 _DEFINES_MODEL = re.compile(rb"^class[ \t]+Model\b", re.MULTILINE)
 
 
@@ -67,7 +68,8 @@ def _is_a_problem(path: Path) -> bool:
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            return file.read(_LOOKED_AT_BYTES)
     except OSError:
         # Unreadable: whoever builds it will say why.
         return b""

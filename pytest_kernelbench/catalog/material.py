@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
@@ -46,6 +47,8 @@ def materialise(material: Material, folder: Path, name: str) -> Path:
         home /= readable(name)
     for relative, text in material.files:
         _write(home / relative, text.encode("utf-8", "surrogatepass"))
+    with contextlib.suppress(OSError):
+        os.utime(folder / material.digest)  # Its last use, for `kb cache prune`.
     return home / material.files[0][0]
 
 
@@ -82,6 +85,17 @@ def unsafe(path: str) -> str:
         return f"{path!r} leads out of the solution's folder"
     if not all(_PART.fullmatch(part) for part in parts) or len(path) > _NAME_LIMIT * 2:
         return f"{path!r} is no plain relative path of letters, digits and _.+-"
+    return ""
+
+
+def too_large(path: Path) -> str:
+    """Why a file is not read as source; empty if it is short enough, or if nobody can tell."""
+    try:
+        size_bytes = path.stat().st_size
+    except OSError:
+        return ""  # Whoever builds it will say why.
+    if size_bytes > SOURCE_LIMIT_BYTES:
+        return f"{path.name} has {size_bytes:,} bytes, more than {SOURCE_LIMIT_BYTES:,}"
     return ""
 
 

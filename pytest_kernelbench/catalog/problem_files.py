@@ -15,6 +15,7 @@ from pytest_kernelbench.catalog.material import (
     Material,
     materialise,
     readable,
+    too_large,
     too_long,
 )
 from pytest_kernelbench.catalog.naming import parse
@@ -172,7 +173,7 @@ def _declared_shapes(path: Path, text: str) -> str:
     if path.name != "reference.py" or "SHAPES" in (top_level_names(text) or {}):
         return ""
     try:
-        body = ast.parse(beside.read_text(encoding="utf-8")).body
+        body = ast.parse("" if too_large(beside) else beside.read_text(encoding="utf-8")).body
     except (OSError, SyntaxError, ValueError):
         return ""
     for statement in body:
@@ -231,6 +232,9 @@ def _settings(path: Path) -> str:
     beside = path.parent / "config_forward.json"
     if path.name != "func_forward.py" or not beside.is_file():
         return ""
+    if why := too_large(beside):
+        message = f"{beside} is not read: {why}"
+        raise UsageError(message)
     try:
         plain = msgspec.json.decode(beside.read_bytes(), type=dict[str, Any])
         (inputs, init), *others = _combined(plain)

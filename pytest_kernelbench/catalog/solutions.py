@@ -72,8 +72,11 @@ class Matchmaker:
         if claim.refusal or claim.material is not None:
             return claim
         from pytest_kernelbench.catalog.entry import own_definitions, python_entry
+        from pytest_kernelbench.catalog.material import too_large
         from pytest_kernelbench.catalog.sources.text import claim_text, entered
 
+        if why := too_large(path):
+            return replace(claim, refusal=why)
         if claim.adapter == "text":
             text = path.read_text(encoding="utf-8", errors="replace")
             return claim_text(text, replace(claim, adapter=""), path.stem, suffix=path.suffix)

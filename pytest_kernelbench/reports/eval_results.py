@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import statistics
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ SAYS_NOTHING = frozenset({Status.NOT_JUDGED, Status.SKIPPED, Status.BAD_PROBLEM}
 EXCESSIVE_SPEEDUP = 10.0
 """Above it KernelBench asks for a second look."""
 _NO_RUNTIME = -1.0
+_LARGEST = re.compile(r"largest difference ([0-9.e+-]+)")
+"""In the words of the comparison, which say it once: of the round that failed."""
 
 
 def write(path: Path, verdicts: Iterable[Verdict]) -> list[Path]:
@@ -81,6 +84,8 @@ def _metadata(verdict: Verdict) -> dict[str, Any]:
         told["correctness_issue"] = _issue(verdict, reason)
         told["correctness_issue_name"] = status.value
         told["correctness_trials"] = f"({verdict.rounds} / {verdict.rounds + 1})"
+        if largest := _LARGEST.search(reason):
+            told["max_difference"] = [largest[1]]
     else:
         told |= {"runtime_error_name": status.value, "runtime_error": reason}
         if verdict.detail:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_kernelbench.catalog.adapters import FUNCTIONAL
 from pytest_kernelbench.catalog.claim import Claim
 from pytest_kernelbench.catalog.entry import python_entry
-from pytest_kernelbench.catalog.material import Material, too_long
+from pytest_kernelbench.catalog.material import Material, too_large, too_long
 from pytest_kernelbench.catalog.sources import columns, tables
 from pytest_kernelbench.catalog.sources.packed import claim_packed, is_packed
 from pytest_kernelbench.catalog.sources.text import claim_text
@@ -131,6 +131,8 @@ class _Reader:
         inside = self.path.parent.resolve()
         if not beside.resolve().is_relative_to(inside):
             return replace(base, refusal=f"{beside} lies outside of the index's folder")
+        if why := too_large(beside):
+            return replace(base, refusal=why)
         try:
             text = beside.read_text(encoding="utf-8", errors="replace")
         except OSError as error:
