@@ -245,10 +245,13 @@ def at_least_one(samples: int, successes: int, k: int) -> float:
 def bootstrap_interval(
     values: Sequence[float], resamples: int = 1000, seed: int = 0
 ) -> tuple[float, float]:
-    """95 % percentile interval of the mean, resampling whole problems; the same on every run."""
+    """95 % percentile interval of the mean, resampling whole problems.
+
+    The same on every run, and in whatever order the problems come.
+    """
     if len(set(values)) <= 1:
         return (values[0], values[0]) if values else (0.0, 0.0)
-    return _resampled(tuple(values), resamples, seed)
+    return _resampled(tuple(sorted(values)), resamples, seed)
 
 
 @lru_cache(maxsize=256)

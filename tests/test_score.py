@@ -247,7 +247,8 @@ def test_any_score_is_sound(verdicts: list[Verdict], order: random.Random) -> No
     assert sum(reached.counts.values()) == len(verdicts)
     shuffled = list(verdicts)
     order.shuffle(shuffled)
-    again = score(shuffled, numbers(8), thresholds)
+    again = score(shuffled, reversed(numbers(8)), thresholds)
+    assert [s.interval for s in again.shares] == [s.interval for s in reached.shares]
     assert [s.value for s in again.shares] == pytest.approx(values)
     assert (again.n, again.right, again.timed) == (reached.n, reached.right, reached.timed)
 
