@@ -97,6 +97,13 @@ def test_how_far_a_wrong_one_is_off() -> None:
     wrong = verdict(Status.WRONG_VALUE, reasons=(f"round 1 of 5: {difference}",))
     metadata = eval_results.result(wrong)["metadata"]
     assert metadata["max_difference"] == ["0.5"]
+    told = trace.trace(wrong, NOW)
+    assert told is not None
+    assert told["evaluation"]["correctness"]["max_absolute_error"] == 0.5
+    right = trace.trace(verdict(), NOW)
+    assert right is not None
+    # As its schema writes what is not known, and reads it again.
+    assert right["evaluation"]["correctness"]["max_absolute_error"] == "NaN"
     assert "max_difference" not in eval_results.result(verdict(Status.WRONG_VALUE))["metadata"]
 
 

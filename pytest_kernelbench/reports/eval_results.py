@@ -84,8 +84,8 @@ def _metadata(verdict: Verdict) -> dict[str, Any]:
         told["correctness_issue"] = _issue(verdict, reason)
         told["correctness_issue_name"] = status.value
         told["correctness_trials"] = f"({verdict.rounds} / {verdict.rounds + 1})"
-        if largest := _LARGEST.search(reason):
-            told["max_difference"] = [largest[1]]
+        if largest := largest_difference(verdict):
+            told["max_difference"] = [largest]
     else:
         told |= {"runtime_error_name": status.value, "runtime_error": reason}
         if verdict.detail:
@@ -93,6 +93,12 @@ def _metadata(verdict: Verdict) -> dict[str, Any]:
     if verdict.measurement is not None and verdict.measurement.speedup > EXCESSIVE_SPEEDUP:
         told["excessive_speedup"] = True
     return told
+
+
+def largest_difference(verdict: Verdict) -> str:
+    """Of the round in which the outputs differed, as it was told; empty where it was not."""
+    found = _LARGEST.search("; ".join(verdict.reasons))
+    return found[1] if found else ""
 
 
 def _issue(verdict: Verdict, reason: str) -> str:

@@ -14,6 +14,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from pytest_kernelbench import __version__
+from pytest_kernelbench.reports.eval_results import largest_difference
 from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ _STATUS = {
     Status.TIMED_OUT: "TIMEOUT",
 }
 _UNKNOWN = "NaN"
-"""How the schema writes a number that is none: agreement here is no matter of one largest error."""
+"""How the schema writes a number that nobody knows: agreement is no matter of one largest error."""
 
 
 def write(path: Path, verdicts: Iterable[Verdict], at: datetime | None = None) -> int:
@@ -80,9 +81,10 @@ def trace(verdict: Verdict, at: datetime) -> dict[str, Any] | None:
         "log": "\n".join((*verdict.reasons, verdict.detail)).strip(),
     }
     if status in ("PASSED", "INCORRECT_NUMERICAL"):
+        largest = largest_difference(verdict)
         evaluation["correctness"] = {
             "max_relative_error": _UNKNOWN,
-            "max_absolute_error": _UNKNOWN,
+            "max_absolute_error": float(largest) if largest else _UNKNOWN,
             "extra": {"status": verdict.status.value, "rounds": verdict.rounds},
         }
     if status == "PASSED" and measured is not None:
