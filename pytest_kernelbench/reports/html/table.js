@@ -148,17 +148,36 @@ class PairTable {
     const first = everything ? 0 : Math.max(0, Math.floor(this.scroller.scrollTop / ROW) - SPARE);
     const seen = everything ? count : Math.ceil(this.scroller.clientHeight / ROW) + 2 * SPARE;
     const shown = Math.min(seen, Math.max(0, count - first));
-    while (this.pool.length < shown) this.pool.push(this.blank());
-    while (this.pool.length > shown) this.pool.pop().remove();
-    this.pool.forEach((row, index) => {
-      if (!row.isConnected) this.body.insertBefore(row, this.below);
-      this.fill(row, first + index);
-    });
+    this.resize(shown);
+    this.turn(first - (this.first || 0));
+    this.first = first;
+    this.pool.forEach((row, index) => this.fill(row, first + index));
     this.above.firstChild.style.height = `${first * ROW}px`;
     this.below.firstChild.style.height = `${(count - first - shown) * ROW}px`;
     const active = this.pool[this.here - first];
     if (active) this.table.setAttribute("aria-activedescendant", active.id);
     else this.table.removeAttribute("aria-activedescendant");
+  }
+
+  resize(count) {
+    while (this.pool.length > count) this.pool.pop().remove();
+    while (this.pool.length < count) {
+      this.pool.push(this.blank());
+      this.body.insertBefore(this.pool[this.pool.length - 1], this.below);
+    }
+  }
+
+  // Rows that left at one end come in at the other, so that those that stay are not touched.
+  turn(by) {
+    if (!by || Math.abs(by) >= this.pool.length) return;
+    const moved = by > 0 ? this.pool.splice(0, by) : this.pool.splice(by);
+    if (by > 0) {
+      this.pool.push(...moved);
+      this.below.before(...moved);
+    } else {
+      this.pool.unshift(...moved);
+      this.above.after(...moved);
+    }
   }
 
   blank() {
