@@ -54,6 +54,9 @@ def test_an_order_arrives_as_it_was() -> None:
     assert arrived == sent
     assert isinstance(arrived.settings.cache_dir, Path)
     assert arrived.pair == pair()
+    before = replace(pair().solution, path=Path("/before/1.py"))
+    compared = order(earlier=before, earlier_files=(File("1.py", b"# before\n"),))
+    assert decode(encode(compared), Order).pair == replace(pair(), earlier=before)
 
 
 def test_a_verdict_arrives_as_it_was() -> None:

@@ -107,6 +107,8 @@ class RayEngine:
             solution=pair.solution,
             files=take(pair.solution.path),
             capability=self.device.capability,
+            earlier=pair.earlier,
+            earlier_files=take(pair.earlier.path) if pair.earlier is not None else (),
             environment={
                 name: os.environ[name] for name in _TIMING_VARIABLES if name in os.environ
             },

@@ -47,13 +47,16 @@ class Order(msgspec.Struct, frozen=True):
     """Of the devices that will judge: what to compile for."""
     environment: dict[str, str]
     """Variables that change how fast a CPU computes, as the session has them."""
+    earlier: Solution | None = None
+    earlier_files: tuple[File, ...] = ()
+    """The same solution as it was, to be timed against (``--kb-compare``)."""
     cache: str = ""
     """Where builds are kept; empty: a private folder of the node's own."""
 
     @property
     def pair(self) -> Pair:
         """As the session calls it: the paths are the session's."""
-        return Pair(self.problem, self.solution)
+        return Pair(self.problem, self.solution, self.earlier)
 
 
 class Seen(msgspec.Struct, frozen=True):

@@ -11,19 +11,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import psutil
 
 from pytest_kernelbench.build import parcel as parcels
 from pytest_kernelbench.build.builder import Builder
 from pytest_kernelbench.build.store import disk_errors, remove
-from pytest_kernelbench.catalog.pair import Pair
+from pytest_kernelbench.catalog.pair import Pair, Solution
 from pytest_kernelbench.endings import ended_by
 from pytest_kernelbench.engine.cluster.baggage import lay_out
 from pytest_kernelbench.engine.cluster.messages import Built, Judged
 from pytest_kernelbench.engine.cluster.surroundings import environment
 from pytest_kernelbench.engine.devices import find_device
 from pytest_kernelbench.engine.seat import Seat
-from pytest_kernelbench.errors import MachineError, MissingNeedError
+from pytest_kernelbench.errors import BuildError, MachineError, MissingNeedError
 
 if TYPE_CHECKING:
     from pytest_kernelbench.engine.cluster.messages import Order
@@ -74,7 +75,8 @@ class Site:
         built = Built(None, _log(extension.log), extension.seconds, extension.cached)
         if self.settings.build_only:
             return built, b""
-        return built, parcels.pack(self._builder, pair.solution.path, pair.solution.entry)
+        packed = [self._packed(each) for each in _solutions(pair)]
+        return built, msgspec.msgpack.encode(packed)
 
     def judge(self, order: Order, built: Built, parcel: bytes, node: str) -> Judged:
         """Judge the pair, with what was built elsewhere if it fits, else built here."""
@@ -85,8 +87,10 @@ class Site:
             try:
                 seat = self._seat = self._seat or Seat(self.settings, self._device)
                 seat.open()  # torch is imported while the extension arrives
-                came = parcels.unpack(self._builder, solution.path, solution.entry, parcel)
+                came = self._unpacked(pair, parcel)
                 extension = self._builder.build(solution.path, solution.entry)
+                if pair.earlier is not None:
+                    extension = replace(extension, earlier=self._folder_of(pair.earlier))
                 verdict = seat.judge(pair, extension, _unheard)
                 if came:
                     verdict = replace(verdict, build_s=built.seconds, build_cached=built.cached)
@@ -94,6 +98,27 @@ class Site:
                 verdict = ended_by(error, pair)
             self._rest_soon()
         return Judged(self._there(verdict, pair, order), _log(verdict.log), node)
+
+    def _packed(self, solution: Solution) -> bytes:
+        if self._folder_of(solution) is None:
+            return b""
+        return parcels.pack(self._builder, solution.path, solution.entry)
+
+    def _unpacked(self, pair: Pair, parcel: bytes) -> bool:
+        """Whether the solution's own extension came with the pair, and fits."""
+        packed = msgspec.msgpack.decode(parcel, type=list[bytes]) if parcel else []
+        came = [
+            parcels.unpack(self._builder, solution.path, solution.entry, data)
+            for solution, data in zip(_solutions(pair), packed, strict=False)
+        ]
+        return any(came[:1])
+
+    def _folder_of(self, solution: Solution) -> Path | None:
+        """Of its extension; None where it cannot be built."""
+        try:
+            return self._builder.build(solution.path, solution.entry).folder
+        except BuildError:
+            return None
 
     def close(self) -> None:
         """End every process."""
@@ -129,22 +154,24 @@ class Site:
     def _here(self, order: Order) -> Pair:
         """The pair as this node has it."""
         sources = self.settings.cache_dir / "sources"
+        earlier = order.earlier
+        if earlier is not None:
+            earlier = replace(earlier, path=lay_out(order.earlier_files, sources))
         return Pair(
             replace(order.problem, path=lay_out((order.problem_file,), sources)),
             replace(order.solution, path=lay_out(order.files, sources)),
+            earlier,
         )
 
     @staticmethod
     def _there(verdict: Verdict, here: Pair, order: Order) -> Verdict:
         """The verdict in the session's words: its paths in place of this node's."""
-        swaps = (
-            (str(here.solution.path), str(order.solution.path)),
-            (str(here.problem.path), str(order.problem.path)),
-        )
+        ours = [here.problem.path, *(each.path for each in _solutions(here))]
+        theirs = [order.problem.path, *(each.path for each in _solutions(order.pair))]
 
         def told(text: str) -> str:
-            for ours, theirs in swaps:
-                text = text.replace(ours, theirs)
+            for one, other in zip(ours, theirs, strict=True):
+                text = text.replace(str(one), str(other))
             return text
 
         return replace(
@@ -154,6 +181,10 @@ class Site:
             notes=tuple(map(told, verdict.notes)),
             detail=told(verdict.detail),
         )
+
+
+def _solutions(pair: Pair) -> tuple[Solution, ...]:
+    return (pair.solution,) if pair.earlier is None else (pair.solution, pair.earlier)
 
 
 def own_folder() -> Path:
