@@ -88,8 +88,8 @@ const sorting = async () => {
 };
 ({ scrolling, flying, searching, sorting })[stage]().then(done);
 """
-"""A turn of the wheel a frame; the whole table in 240 frames; three searches letter by letter; a sort
-by every column. Gives milliseconds from frame to frame, or from the deed until it was painted."""
+"""A turn of the wheel a frame; the whole table in 240 frames; three searches letter by letter; a
+sort by every column. Gives milliseconds from frame to frame, or from a deed to its painting."""
 
 
 def problems() -> list[tuple[int, int, str]]:

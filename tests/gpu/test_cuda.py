@@ -200,3 +200,18 @@ def test_an_endless_kernel_ends_as_timed_out_and_the_next_pair_is_judged(
     endless = judge("torch.cuda._sleep(1 << 40); return torch.relu(A @ B)")
     assert endless.status is Status.TIMED_OUT
     assert judge("return torch.relu(A @ B)").agreed
+
+
+def test_a_verdict_holds_the_work_and_the_measured_roof(judge: Callable[[str], Verdict]) -> None:
+    verdict = judge("return torch.relu(A @ B)")
+    roofline, measured = verdict.roofline, verdict.measurement
+    assert roofline is not None
+    assert measured is not None
+    assert roofline.moved_bytes == 4 * (2 * 2048 * 256 + 2048 * 2048)
+    assert roofline.flops == pytest.approx(2 * 2048 * 2048 * 256, rel=0.01)
+    assert roofline.bytes_per_s > 1e11
+    assert roofline.flops_per_s > 1e12
+    needed_us = 1e6 * max(
+        roofline.moved_bytes / roofline.bytes_per_s, roofline.flops / roofline.flops_per_s
+    )
+    assert measured.percent_of_roof == pytest.approx(100 * needed_us / measured.time_us, rel=0.02)
