@@ -6,6 +6,7 @@ It is loaded in every pytest run of its environment, most of which have nothing 
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -221,7 +222,11 @@ def _teller(config: pytest.Config) -> Callable[[str], None]:
 
     def tell(text: str) -> None:
         terminal = config.pluginmanager.get_plugin("terminalreporter")
-        if terminal is not None:  # xdist's workers have none
+        if terminal is None:  # as in xdist's workers
+            return
+        capture = config.pluginmanager.get_plugin("capturemanager")
+        # An item is being set up, and what is printed meanwhile would be kept for its report.
+        with nullcontext() if capture is None else capture.global_and_fixture_disabled():
             terminal.ensure_newline()
             terminal.write_line(f"kernelbench: {text}", yellow=True)
 

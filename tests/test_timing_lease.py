@@ -322,4 +322,11 @@ def test_the_default_folder_is_the_hosts_not_the_jobs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.delenv("KB_LEASE_DIR", raising=False)
     assert default_folder() == Path("/tmp/pytest-kernelbench-leases")  # noqa: S108
+
+
+def test_containers_can_share_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KB_LEASE_DIR", str(tmp_path / "leases"))
+    with lease("GPU-1", 1.0):
+        assert (tmp_path / "leases" / "GPU-1.lock").exists()

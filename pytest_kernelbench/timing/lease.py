@@ -93,7 +93,12 @@ def lease(
 
 
 def default_folder() -> Path:
-    """``/tmp`` before ``TMPDIR``: job systems give each job its own, but the device is shared."""
+    """``/tmp`` before ``TMPDIR``: job systems give each job its own, but the device is shared.
+
+    ``KB_LEASE_DIR`` names another one, as for containers that share a device and a folder.
+    """
+    if given := os.environ.get("KB_LEASE_DIR"):
+        return Path(given)
     shared = Path("/tmp")  # noqa: S108 - opened without following links, checked after opening
     temporary = shared if os.access(shared, os.W_OK) else Path(tempfile.gettempdir())
     return temporary / _FOLDER
