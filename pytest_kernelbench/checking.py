@@ -28,6 +28,7 @@ EXCLUDING = (
     ("build_only", "baseline_times", "a build is not timed"),
     ("correctness_only", "budget_s", "there is no timing to spend it on"),
     ("build_only", "compare", "a build is not timed"),
+    ("build_only", "html", "a page of nothing judged would be empty"),
     ("correctness_only", "compare", "there is no time to compare"),
     ("changed_since", "fail_under_levels", "fast_p is a share of all problems that were asked"),
 )

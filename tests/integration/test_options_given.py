@@ -32,6 +32,7 @@ def project(tree):
         (["--kb-level=1", "--kb-fail-under=2:0.5"], "--kb-fail-under 2:...: level 2 is not judged"),
         (["--kb-build-only", "--kb-p=1"], "--kb-build-only and --kb-p exclude each other: *"),
         (["--kb-build-only", "--kb-correctness-only"], "--kb-build-only and *"),
+        (["--kb-build-only", "--kb-html=x.html"], "--kb-build-only and --kb-html exclude each *"),
         (["--kb-correctness-only", "--kb-p=1"], "--kb-correctness-only and --kb-p exclude *"),
         (["--kb-correctness-only", "--kb-fail-under=1"], "--kb-correctness-only and *"),
         (["--kb-baseline=numpy"], "--kb-baseline numpy: unknown; there are compile, *eager"),

@@ -42,7 +42,7 @@ class HtmlWriter:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Write the page; a disk that is full is said, and spoils no verdict."""
-        if not self._records or self._settings.build_only:
+        if not self._records:
             return
         from pytest_kernelbench.reports.html.page import write
 
