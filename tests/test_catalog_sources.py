@@ -390,6 +390,17 @@ def test_problems_in_a_table(tmp_path: Path) -> None:
     assert "no column says its level" in told[3]
 
 
+def test_problems_in_parquet_as_the_hub_has_them(tmp_path: Path) -> None:
+    path = parquet(
+        tmp_path / "level_1.parquet",
+        {"code": [MODEL, MODEL, None], "level": [1, 1, 1], "name": ["19_ReLU", "1_add_", "2_x"],
+         "problem_id": [19, 1, 2]},
+    )  # fmt: skip
+    catalog = ProblemCatalog([path], cache=tmp_path)
+    assert [problem.id for problem in catalog.problems] == ["level1/001_add", "level1/019_ReLU"]
+    assert catalog.complaints == []
+
+
 def test_references_of_an_archive_of_solutions(tmp_path: Path) -> None:
     row = {"level_id": 1, "task_id": 19, "ref_code": MODEL, "custom_code": NEW}
     path = write(tmp_path, "a.json", json.dumps([row]))

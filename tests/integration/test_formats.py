@@ -6,6 +6,7 @@ The numbers are those of docs/formats.md.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -436,6 +437,22 @@ def test_format(disk, case: Case) -> None:
         listed = disk.run("--collect-only", "-q", *case.args, *quiet)
         assert [line for line in listed.outlines if "::" in line] == case.collects
     assert "INTERNALERROR" not in result.stdout.str()
+
+
+ELSEWHERE = {"13": "test_formats_judged.py", "14": "test_formats_judged.py"}
+"""Parquet files are written there."""
+FROM_PROGRAMS = "21"
+
+
+def test_every_row_of_the_docs_is_a_case() -> None:
+    docs = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([0-9]+) \|", docs, re.MULTILINE)
+    assert rows == [str(number) for number in range(1, 22)]
+    cases = {name.partition(" ")[0] for name in CASES}
+    assert set(rows) - cases == {*ELSEWHERE, FROM_PROGRAMS}
+    for row, name in ELSEWHERE.items():
+        archive = {"13": "engineer.parquet", "14": "subs.parquet"}[row]
+        assert archive in (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
 # All of one archive
