@@ -115,6 +115,7 @@ class Judge:
 
         At most ``ahead`` questions are taken whose verdicts have not been asked for: a slow
         consumer slows the source down, and memory does not grow with the length of the source.
+        Raises ``UsageError`` as ``submit`` does, and where the judge is closed meanwhile.
         """
         source = _asynchronous(questions)
         pending: dict[asyncio.Future[Verdict], Question] = {}
@@ -137,7 +138,7 @@ class Judge:
                     else:
                         pending[asyncio.wrap_future(asked[1])] = asked[0]
                 for future in [each for each in pending if each.done()]:
-                    yield pending.pop(future), future.result()
+                    yield pending.pop(future), _result(future)
         finally:
             for answer in pending:
                 answer.cancel()
@@ -314,6 +315,13 @@ def _settle(judged: Future[Verdict], pair: Pair, verdict: Future[Verdict]) -> No
         verdict.set_result(
             ended_by(error, pair) if isinstance(error, Exception) else judged.result()
         )
+
+
+def _result(verdict: asyncio.Future[Verdict]) -> Verdict:
+    if verdict.cancelled():  # by nobody else: who asked is still here
+        message = "this judge was closed while it was asked: make another one"
+        raise UsageError(message)
+    return verdict.result()
 
 
 def _take_back(asking: asyncio.Future[Future[Verdict]]) -> None:

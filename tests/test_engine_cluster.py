@@ -377,6 +377,27 @@ def test_a_node_that_fails_is_avoided_if_there_is_another(
     assert tasks.avoided == ["", "broken"][:judged]
 
 
+def test_nobody_waits_for_another_node_than_the_last(
+    dispatcher: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def script(what: str, data: bytes, tries: int) -> Any:
+        if what == "build" or tries == 2:
+            return well(what, data, 0)
+        return (
+            encode(Judged(verdict_of(data, Status.NOT_JUDGED), b"", "last")) if not tries else None
+        )
+
+    monkeypatch.setattr(dispatch, "_COUNT_EVERY_S", 0.01)
+    tasks = ScriptedTasks(script)
+    verdict = dispatcher(tasks).submit(pair())
+    wait_until(lambda: tasks.avoided == ["", "last"])
+    tasks.size = (1, 1)
+    wait_until(lambda: bool(tasks.cancelled))
+    tasks.answers[tasks.cancelled[0]] = LostError("cancelled")
+    assert verdict.result(20).status is Status.RIGHT
+    assert tasks.avoided == ["", "last", ""]
+
+
 def test_an_answer_that_cannot_be_read_is_no_fault_of_the_pair(dispatcher: Any) -> None:
     tasks = ScriptedTasks(lambda *_: b"nonsense")
     verdict = dispatcher(tasks).submit(pair()).result(20)

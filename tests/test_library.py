@@ -273,6 +273,29 @@ def test_a_slow_source_does_not_hold_verdicts_back(judge: Judge) -> None:
     assert asyncio.run(asyncio.wait_for(first(), 10)) == "first"
 
 
+def test_closed_in_the_midst_says_so(settings: Settings) -> None:
+    gate = threading.Event()
+
+    class Slow(Pooled):
+        def judge(self, pair: Pair, extension: Extension) -> Verdict:
+            gate.wait(20)
+            return super().judge(pair, extension)
+
+    async def ask(judge: Judge) -> None:
+        async for _ in judge.judge_many([Question(PROBLEM, solution("right"))]):
+            pytest.fail("a verdict of a judge that is closed")
+
+    judge = Judge(settings, Slow)
+    with ThreadPoolExecutor(2) as threads:
+        asking = threads.submit(asyncio.run, ask(judge))
+        wait_until(lambda: bool(judge._open))
+        closing = threads.submit(judge.close)
+        with pytest.raises(UsageError, match="was closed while it was asked"):
+            asking.result(20)
+        gate.set()
+        closing.result(20)
+
+
 def measured(low: float, status: Status = Status.FAST) -> Verdict:
     times = Measurement("eager", low * 1.1, low, low * 1.2, 100, 50, 1, 3, 30)
     return Verdict(1, 1, "relu", "ann", "x.py", status, measurements=(times,))

@@ -242,10 +242,19 @@ class Dispatcher:
             return
         self._counted_s = now_s
         self._slots, self._nodes = self._tasks.slots()
+        if self._nodes == 1:
+            self._avoid_nobody()
         if self._nodes:
             self._able_s = now_s
         elif now_s - self._able_s > _NO_NODE_PATIENCE_S:
             self._give_up()
+
+    def _avoid_nobody(self) -> None:
+        """Who was to avoid the only node that is left would wait for ever."""
+        for handle, trip in self._under_way.items():
+            if trip.judging and trip.avoid:
+                trip.avoid = ""
+                self._tasks.cancel(handle)  # lost, and so judged again
 
     def _give_up(self) -> None:
         error = MachineError(
