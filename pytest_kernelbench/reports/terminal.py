@@ -106,7 +106,8 @@ def _remarks(score: Score, thresholds: Sequence[float]) -> Iterator[str]:
     )
     spreads = [_spread(share) for share in shares]
     yield from wrapped([f"95 % over problems: {spreads[0]}", *spreads[1:]], "    ")
-    yield from (f"    {text}" for text in _at_k(score))
+    for estimates in _at_k(score):
+        yield from wrapped(estimates, "    ", "      ")
     for other in score.beside:
         yield f"    against {shortened(other.baseline, _LONGEST_BASELINE)}: {_against(other)}"
     yield from wrapped(_counted(score), "    ")
@@ -134,7 +135,7 @@ def _spread(share: Share) -> str:
     return f"fast_{share.p:g} {low:.3f} to {high:.3f}"
 
 
-def _at_k(score: Score) -> Iterator[str]:
+def _at_k(score: Score) -> Iterator[list[str]]:
     by_k: dict[int, list[str]] = {}
     for at in score.pass_at:
         by_k.setdefault(at.k, []).append(_estimate("pass", at))
@@ -142,7 +143,8 @@ def _at_k(score: Score) -> Iterator[str]:
         by_k.setdefault(at.k, []).append(_estimate(f"fast_{p:g}", at))
     for at in score.pass_at:
         short = f", {at.short} have fewer samples" if at.short else ""
-        yield f"{', '.join(by_k[at.k])} (n={at.n}{short})"
+        *estimates, last = by_k[at.k]
+        yield [*estimates, f"{last} (n={at.n}{short})"]
 
 
 def _estimate(name: str, at: AtK) -> str:
