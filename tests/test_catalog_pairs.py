@@ -114,6 +114,12 @@ def test_near_misses(disk: Path, claim: Claim, hint: str) -> None:
     assert (told == "") is (hint == "")
 
 
+def test_without_problems_the_option_is_named(tmp_path: Path) -> None:
+    catalog = ProblemCatalog([tmp_path])
+    assert near(Claim("a", 1, 19), catalog) == ""
+    assert "--kb-problems=DIR" in catalog.describe()
+
+
 def test_spans() -> None:
     assert spans([5, 1, 2, 3, 9, 8]) == "1 to 3, 5, 8 to 9"
     assert spans([]) == "none"

@@ -253,6 +253,13 @@ def test_the_note_goes_with_the_lease(tmp_path: Path) -> None:
     assert file.read_text() == ""
 
 
+def test_the_note_of_a_text_that_runs_names_who_started_it(tmp_path: Path, holder: Holder) -> None:
+    note = json.loads((tmp_path / "GPU-1.lock").read_text())
+    assert note["pid"] == holder.process.pid
+    ours = Path("/proc/self/cmdline").read_bytes().split(b"\0")[:-1]
+    assert note["command"] == " ".join(map(os.fsdecode, ours))[:300]
+
+
 def test_an_error_in_the_block_frees_the_device(tmp_path: Path) -> None:
     message = "kernel lost"
     with pytest.raises(RuntimeError, match=message), lease("GPU-1", 1.0, folder=tmp_path):

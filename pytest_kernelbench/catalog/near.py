@@ -24,7 +24,7 @@ def near(claim: Claim, catalog: ProblemCatalog) -> str:
 
 
 def _by_number(claim: Claim, catalog: ProblemCatalog) -> Iterator[str]:
-    if claim.number is None:
+    if claim.number is None or not catalog.problems:
         return
     if claim.level is None:
         levels = [p.level for p in catalog.problems if p.number == claim.number]

@@ -126,7 +126,7 @@ class ProblemCatalog:
     def describe(self) -> str:
         """What was searched, for messages: ``/x/problems (levels 1, 2: 200 problems)``."""
         if not self.problems:
-            inside = "no problems: files named levelN/NNN_name.py"
+            inside = "no problems: files named levelN/NNN_name.py; --kb-problems=DIR says where"
         else:
             levels = ", ".join(map(str, self.levels))
             inside = f"levels {levels}: {len(self.problems)} problems"

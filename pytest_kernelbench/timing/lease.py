@@ -25,7 +25,7 @@ import struct
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -209,9 +209,19 @@ def _write_note(handle: int) -> None:
         user = pwd.getpwuid(os.getuid()).pw_name
     except KeyError:  # a container without an entry for this uid
         user = str(os.getuid())
-    note = {"pid": os.getpid(), "user": user, "command": " ".join(sys.orig_argv)[:300]}
+    note = {"pid": os.getpid(), "user": user, "command": _command()[:300]}
     os.ftruncate(handle, 0)
     os.pwrite(handle, json.dumps(note).encode(), 0)
+
+
+def _command() -> str:
+    """How this process was started; one that was started to run a text by whom that was."""
+    argv = sys.orig_argv
+    if "-c" in argv:
+        with suppress(OSError):
+            parent = Path(f"/proc/{os.getppid()}/cmdline").read_bytes()
+            argv = [os.fsdecode(part) for part in parent.split(b"\0")[:-1]] or argv
+    return " ".join(argv)
 
 
 def _read_note(handle: int) -> tuple[str, int]:
