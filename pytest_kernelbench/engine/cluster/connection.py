@@ -116,7 +116,9 @@ class Cluster:
             self.device = self._look()
             # Losses are counted by the dispatcher, not by Ray.
             self._build: Any = ray.remote(max_retries=0, num_cpus=1, num_returns=2)(tasks.build)
-            self._judge: Any = ray.remote(**self.place.options)(tasks.judge)
+            # Ray would end a process after each task with a GPU, so that its memory is given back;
+            # the site sees to that, and keeps what is slow to start.
+            self._judge: Any = ray.remote(**self.place.options, max_calls=0)(tasks.judge)
         except BaseException:
             self.close()
             raise

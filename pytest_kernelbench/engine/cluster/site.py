@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pytest_kernelbench.settings import Settings
     from pytest_kernelbench.verdict import Verdict
 
-_IDLE_S = 10.0
+_IDLE_S = 3.0
 """After this the processes that judge go, and their memory on the device with them."""
 _LOG_BYTES = 256 << 10
 
