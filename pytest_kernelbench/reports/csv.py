@@ -21,7 +21,7 @@ COLUMNS = (
 
 def write(path: Path, verdicts: Iterable[Verdict]) -> None:
     """Write all verdicts, with a line of headings, as RFC 4180 has it."""
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with path.open("w", newline="", encoding="utf-8", errors="replace") as file:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()
         writer.writerows(map(row, verdicts))

@@ -26,7 +26,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|~@:])")
 
 def write(path: Path, outcome: Outcome, gates: Sequence[Gate], *, append: bool = False) -> None:
     """Write the page; GitHub's own file is shared by all that a step runs, and added to."""
-    with path.open("a" if append else "w", encoding="utf-8") as file:
+    with path.open("a" if append else "w", encoding="utf-8", errors="replace") as file:
         file.writelines(f"{line}\n" for line in markdown(outcome, gates))
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.reports.plain import json_bytes
 from pytest_kernelbench.reports.sources import source_of
 from pytest_kernelbench.verdict import SCHEMA_VERSION, Measurement, Roofline, Verdict
 
@@ -68,7 +69,7 @@ def encode(record: Record) -> bytes:
         "scored": record.scored,
         "source": record.source,
     }
-    return msgspec.json.encode(head | record.verdict.to_builtins())
+    return json_bytes(head | record.verdict.to_builtins())
 
 
 def read(path: Path) -> Iterator[Record]:

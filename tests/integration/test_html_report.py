@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -76,6 +79,21 @@ def test_a_page_that_cannot_be_written_spoils_nothing(judged) -> None:
     result = judged.run("solutions/ann", "--kb-html=page.html")
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(["*page.html could not be written: *"])
+
+
+def test_a_folder_whose_name_is_no_text_ends_no_session(tree) -> None:
+    """Whoever names it could else keep a session from writing any report."""
+    tree.problem("level1/001_p")
+    folder = Path(os.fsdecode(os.fsencode(tree.path) + b"/solutions/\xff/level1"))
+    folder.mkdir(parents=True)
+    (folder / "001_p.py").write_text("# fake: fast 2\nclass ModelNew: pass\n")
+    names = ("html", "json", "csv", "trace", "eval-results", "markdown")
+    options = (f"--kb-{name}={name}.out" for name in names)
+    result = tree.pytester.runpytest_subprocess("solutions", "-q", *options)
+    assert result.ret == 0
+    assert {path.name for path in tree.path.glob("*.out")} == {f"{name}.out" for name in names}
+    (line,) = (tree.path / "json.out").read_text(encoding="utf-8").splitlines()
+    assert json.loads(line)["entrant"] == "?"
 
 
 def test_without_matplotlib_it_is_said_before_anything_runs(judged, monkeypatch) -> None:

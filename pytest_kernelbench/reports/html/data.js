@@ -44,6 +44,7 @@ const digits = (value) => {
   return value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.0995 ? 2 : 3);
 };
 const times = (value) => (value === null ? "" : `${digits(value)}\u00d7`);
+const range = (low, high) => (low === null || high === null ? "" : `${times(low)} to ${times(high)}`);
 const micros = (value) => {
   if (value === null) return "";
   if (value >= 1e6) return `${digits(value / 1e6)} s`;

@@ -13,8 +13,7 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
+from pytest_kernelbench.reports.plain import json_bytes
 from pytest_kernelbench.score import sample_of
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def pack(runs: Runs, entrants: Sequence[str], room_bytes: int) -> Packed:
 
 def _text(value: object) -> str:
     deflated = zlib.compressobj(level=6, wbits=-zlib.MAX_WBITS)
-    data = deflated.compress(msgspec.json.encode(value)) + deflated.flush()
+    data = deflated.compress(json_bytes(value)) + deflated.flush()
     return base64.b64encode(data).decode("ascii")
 
 

@@ -33,7 +33,7 @@ _SCRIPTS = ("data.js", "table.js", "pair.js", "main.js")
 
 def write(path: Path, runs: Runs, outcome: Outcome) -> None:
     """Write the page; raises ``OSError`` where that is not possible."""
-    path.write_text(page(runs, outcome), encoding="utf-8", newline="\n")
+    path.write_text(page(runs, outcome), encoding="utf-8", errors="replace", newline="\n")
 
 
 def page(runs: Runs, outcome: Outcome) -> str:
@@ -89,7 +89,7 @@ def _policy(style: str, script: str) -> str:
     """Only this style and this script, and no network: whatever an author got into the page."""
     return (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
+        "base-uri 'none'; form-action 'none'"
     )
 
 

@@ -14,7 +14,7 @@ const measured = (found) => {
   const rows = found.map((one) => {
     const svg = interval();
     drawInterval(svg, one.speedup, one.low, one.high);
-    return [names[one.of](one), times(one.speedup), `${times(one.low)} to ${times(one.high)}`, svg, micros(one.time_us), micros(one.baseline_us),
+    return [names[one.of](one), times(one.speedup), range(one.low, one.high), svg, micros(one.time_us), micros(one.baseline_us),
       micros(one.null_us), `${one.turns} \u00d7 ${Math.round(one.calls / Math.max(1, one.turns))}`,
       one.percent_of_roof === null ? "" : `${one.percent_of_roof.toFixed(0)} %`, one.floor_us === null ? "" : micros(one.floor_us)];
   });
@@ -52,7 +52,7 @@ const past = (history, runs) => {
   const rows = history.map(([run, at, status, speedup, low, high, hash]) => {
     const same = !hash ? "" : before === null ? hash : hash === before ? "the same" : hash;
     before = hash || before;
-    return [runs[run], at.slice(0, 16).replace("T", " "), status, times(speedup), low === null ? "" : `${times(low)} to ${times(high)}`, same];
+    return [runs[run], at.slice(0, 16).replace("T", " "), status, times(speedup), range(low, high), same];
   });
   return section("History", grid(["run", "judged (UTC)", "status", "speedup", "95 %", "source"], rows));
 };

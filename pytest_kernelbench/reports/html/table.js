@@ -81,7 +81,7 @@ class PairTable {
       if (!cell) return;
       const row = this.data.rows[cell.parentElement.dataset.number];
       const spread = cell.classList.contains("c-interval") && row[LOW] !== null;
-      cell.title = spread ? `${times(row[LOW])} to ${times(row[HIGH])}` : cell.textContent;
+      cell.title = spread ? range(row[LOW], row[HIGH]) : cell.textContent;
     });
     this.body.addEventListener("click", (event) => {
       const row = event.target.closest("tr[data-place]");
@@ -192,6 +192,7 @@ class PairTable {
   fill(element, place) {
     const number = this.order[place];
     element.classList.toggle("here", place === this.here);
+    element.setAttribute("aria-selected", place === this.here);
     if (element.dataset.place === String(place) && element.dataset.number === String(number)) return;
     const row = this.data.rows[number];
     element.dataset.place = place;

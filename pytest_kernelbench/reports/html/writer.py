@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.reports.html.runs import Run, Runs
 from pytest_kernelbench.reports.records import Record, read, record
@@ -11,8 +13,6 @@ from pytest_kernelbench.reports.records import Record, read, record
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    import pytest
 
     from pytest_kernelbench.reports.records import Asked
     from pytest_kernelbench.reports.summary import Outcome
@@ -40,6 +40,7 @@ class HtmlWriter:
         """Keep it, with its source as it is now."""
         self._records[nodeid] = record(nodeid, verdict, self._asked(verdict, nodeid))
 
+    @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Write the page; a disk that is full is said, and spoils no verdict."""
         if not self._records:
