@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ from pytest_kernelbench.build.builder import Builder
 from pytest_kernelbench.build.extension import Extension
 from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
 from pytest_kernelbench.endings import ended
-from pytest_kernelbench.engine import devices, local
+from pytest_kernelbench.engine import devices, local, seat
 from pytest_kernelbench.engine.board import Board
 from pytest_kernelbench.engine.local import LocalEngine
 from pytest_kernelbench.engine.seat import Dismissed
@@ -363,6 +364,18 @@ def test_a_board_gives_what_was_taken_back_to_others(pairs: Any) -> None:
     assert board.take(None, ()) is two
     board.close()
     assert board.take(None, ()) is None
+
+
+def test_folders_of_killed_sessions_are_removed(tmp_path: Path) -> None:
+    dead, alive, foreign = (
+        tmp_path / name for name in ("kb-seat-4194305-a", f"kb-seat-{os.getpid()}-b", "kb-seat-x-c")
+    )
+    for folder in (dead, alive, foreign):
+        (folder / "kb-bench-1").mkdir(parents=True)
+    seat._sweep(tmp_path)
+    assert not dead.exists()
+    assert alive.exists()
+    assert foreign.exists()
 
 
 UUIDS = ("GPU-11aa", "GPU-22bb", "GPU-33cc")

@@ -38,6 +38,7 @@ _BOOT = (
     "sys.path += [p for p in paths[1] if p not in sys.path];"
     "from pytest_kernelbench.engine.seat_process import serve; serve(fd)"
 )
+_FOLDER = "kb-seat-"
 _END_PATIENCE_S = 1.5
 _LOOK_EVERY_S = 0.01
 _TOLD_BYTES = 4000
@@ -123,7 +124,8 @@ class _Process:
     def __init__(self, opening: orders.Order) -> None:
         ours, theirs = socket.socketpair()
         # All that is made for a pair lies here: who is killed cannot tidy up.
-        self._folder = Path(tempfile.mkdtemp(prefix="kb-seat-"))
+        _sweep(Path(tempfile.gettempdir()))
+        self._folder = Path(tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-"))
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - ``end`` closes it
         try:
             self._process = LastingProcess(
@@ -168,6 +170,14 @@ class _Process:
         self.channel.close()
         self._log.close()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _sweep(place: Path) -> None:
+    """Remove what sessions left that were killed themselves."""
+    for folder in place.glob(f"{_FOLDER}*-*"):
+        owner = folder.name.removeprefix(_FOLDER).partition("-")[0]
+        if owner.isdecimal() and not Path(f"/proc/{owner}").exists():
+            shutil.rmtree(folder, ignore_errors=True)  # another user's stays, and is theirs
 
 
 def _signal_name(number: int) -> str:
