@@ -54,17 +54,24 @@ def leaderboard(board: Sequence[Row], thresholds: Sequence[float]) -> Iterator[s
 
 
 def families(rows: Sequence[Row], thresholds: Sequence[float]) -> Iterator[str]:
-    """A line for each family of operators; statuses that its figures do not tell below it."""
+    """A line for each family of operators that has answers; what its figures do not tell below it.
+
+    The other families are named with how many problems they have.
+    """
     heads = [f"fast_{p:g}" for p in thresholds]
     widths, name_width = _widths(heads)
     for (level, entrant), group in groupby(rows, key=lambda row: (row.level, row.entrant)):
         cells = ("n", "built", "right", *heads, "geomean", "best")
         title = shortened(f"level {level} {entrant}", name_width - 1)
         yield _line(title, name_width, cells, widths)
-        for row in group:
+        every = list(group)
+        for row in (each for each in every if each.score.counts):
             name = f"  {shortened(row.family, name_width - 3)}"
             yield _line(name, name_width, figures(row.score, thresholds), widths)
             yield from wrapped(_counted(row.score), "    ")
+        left = [f"{each.family} {each.score.n}" for each in every if not each.score.counts]
+        if left:
+            yield from wrapped([f"missing altogether: {left[0]}", *left[1:]], "  ", "    ")
 
 
 def _widths(heads: Sequence[str]) -> tuple[list[int], int]:
