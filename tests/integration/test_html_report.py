@@ -89,7 +89,9 @@ def test_a_folder_whose_name_is_no_text_ends_no_session(tree) -> None:
     (folder / "001_p.py").write_text("# fake: fast 2\nclass ModelNew: pass\n")
     names = ("html", "json", "csv", "trace", "eval-results", "markdown")
     options = (f"--kb-{name}={name}.out" for name in names)
-    result = tree.pytester.runpytest_subprocess("solutions", "-q", *options)
+    # Without pytest's cache, which cannot write such a name down.
+    quiet = ("-q", "-p", "no:cacheprovider")
+    result = tree.pytester.runpytest_subprocess("solutions", *quiet, *options)
     assert result.ret == 0
     assert {path.name for path in tree.path.glob("*.out")} == {f"{name}.out" for name in names}
     (line,) = (tree.path / "json.out").read_text(encoding="utf-8").splitlines()
