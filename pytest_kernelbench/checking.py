@@ -200,13 +200,7 @@ def _check_times(given: Mapping[str, Any]) -> None:
         return
     from pytest_kernelbench.engine.devices import find_device
 
-    device = find_device(given.get("device", "auto")).name
-    if not stored.fits(device):
-        message = (
-            f"--kb-baseline-times {path}: measured on {stored.hardware!r}, but this session judges "
-            f"on {device!r}; give --kb-foreign-baseline if that does not matter"
-        )
-        raise UsageError(message)
+    stored.refuse_other(find_device(given.get("device", "auto")).name)
 
 
 def _check_slowdown(given: Mapping[str, Any]) -> None:

@@ -49,6 +49,15 @@ class StoredTimes:
         """Whether the times come from a device of that name."""
         return letters(self.hardware) == letters(device)
 
+    def refuse_other(self, device: str) -> None:
+        """Raise ``UsageError`` where the times come from another device."""
+        if not self.fits(device):
+            message = (
+                f"--kb-baseline-times: {self.name} was measured on {self.hardware!r}, but this "
+                f"session judges on {device!r}; give --kb-foreign-baseline if that does not matter"
+            )
+            raise UsageError(message)
+
     def beside(self, verdict: Verdict) -> Verdict:
         """The verdict with one more measurement, if it was timed and a baseline is known."""
         stored = self.times.get((verdict.level, verdict.number))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_kernelbench.build.extension import Extension
+from pytest_kernelbench.catalog import stored_times
 from pytest_kernelbench.engine.cluster.baggage import take
 from pytest_kernelbench.engine.cluster.connection import Cluster
 from pytest_kernelbench.engine.cluster.dispatch import Dispatcher
@@ -44,11 +45,22 @@ class RayEngine:
         self.settings = settings
         self.cluster = Cluster(settings)
         self.device = self.cluster.device
+        try:
+            self._check_times()
+        except BaseException:
+            self.cluster.close()
+            raise
         self._lock = threading.Lock()
         self._known: dict[Pair, Future[Verdict]] = {}
         self._dispatcher = Dispatcher(
             self.cluster, self._order, self._keep_log, build_only=settings.build_only
         )
+
+    def _check_times(self) -> None:
+        """Which device it will be is known only now."""
+        path = self.settings.baseline_times
+        if path is not None and not self.settings.foreign_baseline:
+            stored_times.read(path).refuse_other(self.device.name)
 
     def ahead(self, pairs: Iterable[Pair]) -> None:
         """Start on these pairs in the background, in order."""
