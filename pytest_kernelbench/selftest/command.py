@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench import __version__
+from pytest_kernelbench.engine.devices import visible_gpus
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.selftest.load import burning
 from pytest_kernelbench.selftest.session import run_cases
@@ -76,7 +77,7 @@ def selftest_command(args: argparse.Namespace) -> int:
 def _settings(args: argparse.Namespace, *, hangs: bool) -> Settings:
     return Settings(
         cache_dir=args.cache,
-        device=args.device,
+        device=_one_device(args.device),
         size=args.size,
         build_jobs=args.jobs,
         thresholds=(_THRESHOLD,),
@@ -99,6 +100,12 @@ def _judge(
         return engine.device
     finally:
         engine.close()
+
+
+def _one_device(wanted: str) -> str:
+    """The stamp is of one device: of several that ``wanted`` may mean, the first."""
+    several = wanted in ("auto", "cuda") and visible_gpus()
+    return "cuda:0" if several else wanted
 
 
 def chosen(cases: Sequence[Case], families: Sequence[str], names: Sequence[str]) -> list[Case]:

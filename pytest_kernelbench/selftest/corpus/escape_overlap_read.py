@@ -3,6 +3,7 @@
 # problem: bias_relu
 # device: cpu
 # expected: reject: work_escaped
+# neutralised: speedup <= 1.15
 # note: returns at once; a thread fills the output in the order in which a reader would take it, a little ahead of it.
 import threading
 import torch

@@ -4,7 +4,8 @@
 # device: cuda
 # expected: reject: baseline_tampered
 # neutralised: speedup <= 1.15
-# note: leaves work of some fifty milliseconds in the device's queue whenever its own batch is over, for the baseline to wait behind.
+# note: leaves work of some fifty milliseconds in the device's queue whenever its own batch is over, for the baseline to wait behind, and keeps its own process from waiting for it.
+import sys
 import threading
 import time
 import torch
@@ -16,6 +17,8 @@ class ModelNew(nn.Module):
         super().__init__()
         self.last, self.junk = 0.0, None
         self.side = torch.cuda.Stream()
+        driver = sys.modules["pytest_kernelbench.judge.inside.driver"]
+        driver.synchronize = lambda: torch.cuda.default_stream().synchronize()
         threading.Thread(target=self._leave, daemon=True).start()
 
     def _leave(self):
