@@ -175,12 +175,6 @@ class Bench:
         decides = self.prepared.native or self.settings.strict or bool(self.prepared.hidden)
         return decides and bool(self.prepared.families)
 
-    @property
-    def bounds_plain(self) -> bool:
-        """Whether float64 decides on the problem's own inputs: as on the other families."""
-        decides = self.prepared.native or self.settings.strict or bool(self.prepared.hidden)
-        return decides and bool(self.prepared.families)
-
     def looks_closely(self) -> bool:
         """Whether a timed call is held against float64: some are, and nobody can foresee which."""
         return self.bounds_plain and self._random.random() < _CLOSE_SHARE

@@ -74,7 +74,6 @@ class DeviceTrial:
         self.state: Snapshot | None = None
         self.calls = 1
         self._unseen = True
-        self._unseen = True
         self.alternating = False
         """Whether only one side at a time has its inputs and outputs on the device."""
         self._copy = tuple("copy" for _ in self.prepared.inputs)
