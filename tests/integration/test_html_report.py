@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -89,10 +91,10 @@ def test_a_folder_whose_name_is_no_text_ends_no_session(tree) -> None:
     (folder / "001_p.py").write_text("# fake: fast 2\nclass ModelNew: pass\n")
     names = ("html", "json", "csv", "trace", "eval-results", "markdown")
     options = (f"--kb-{name}={name}.out" for name in names)
-    # Without pytest's cache, which cannot write such a name down.
-    quiet = ("-q", "-p", "no:cacheprovider")
-    result = tree.pytester.runpytest_subprocess("solutions", *quiet, *options)
-    assert result.ret == 0
+    # Without pytest's cache, which cannot write such a name down; nor can pytester read it.
+    command = [sys.executable, "-m", "pytest", "solutions", "-p", "no:cacheprovider", *options]
+    result = subprocess.run(command, cwd=tree.path, capture_output=True, check=False)
+    assert result.returncode == 0, result.stderr
     assert {path.name for path in tree.path.glob("*.out")} == {f"{name}.out" for name in names}
     (line,) = (tree.path / "json.out").read_text(encoding="utf-8").splitlines()
     assert json.loads(line)["entrant"] == "?"
