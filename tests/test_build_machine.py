@@ -153,6 +153,38 @@ def test_a_home_that_cannot_be_written(tmp_path: Path, write: Callable[..., Path
     assert not Path("/proc/none").exists()
 
 
+CUDA = (
+    "from torch.utils.cpp_extension import load_inline\n"
+    "made = load_inline('tiny', 'extern \"C\" int one() { return 1; }',\n"
+    "    cuda_sources='__global__ void k(float* x) { x[threadIdx.x] *= 2.0f; }',\n"
+    "    is_python_module=False, no_implicit_headers=True, with_cuda=True)\n" + MODEL
+)
+
+
+@pytest.mark.skipif(not TOOLS.nvcc, reason="no nvcc")
+def test_of_several_toolkits_the_one_that_cuda_home_names(
+    tmp_path: Path, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "another-cuda"
+    (home / "bin").mkdir(parents=True)
+    for part in ("include", "lib64", "nvvm", "targets"):
+        if (place := Path(TOOLS.cuda_home) / part).exists():
+            (home / part).symlink_to(place)
+    script = home / "bin" / "nvcc"
+    script.write_text(f'#!/bin/sh\nexec {TOOLS.nvcc} "$@"\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("CUDA_HOME", str(home))
+    builder = Builder(Settings(cache_dir=tmp_path / "cache"), arch="9.0")
+    extension = builder.build(write(CUDA))
+    builder.close()
+    assert list(extension.folder.glob("calls/*/tiny.so"))
+    logs = [path.read_text() for path in extension.folder.glob("tools/nvcc-*.log")]
+    assert logs
+    assert all(f"{home}/include" in log.replace("'", "") for log in logs)
+    config = json.loads((Path(builder._wrappers) / "driver.json").read_text())
+    assert config["nvcc"] == str(script)
+
+
 @pytest.mark.skipif(not TOOLS.ccache, reason="ccache is not installed")
 def test_ccache_saves_the_compiler_where_only_the_python_changed(
     write: Callable[..., Path], builder: Builder
