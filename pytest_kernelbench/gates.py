@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from pytest_kernelbench.verdict import Status
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pytest_kernelbench.score import Score
     from pytest_kernelbench.settings import Settings
+    from pytest_kernelbench.verdict import Verdict
 
 
 class Gate(Protocol):
@@ -53,6 +56,41 @@ class ShareGate:
         where = f"fast_{self.p:g} on level {self.row.level}, {self.row.entrant}"
         figures = f"{self.value:.3f}, {relation} {self.limit:g} (n = {self.row.score.n})"
         return f"gate {verb}: {where}: {figures}"
+
+
+@dataclass(frozen=True)
+class PairsGate:
+    """``--kb-p`` asks each pair for itself: those that are right and not shown as fast fail."""
+
+    p: float
+    faster: int
+    right: int
+
+    @property
+    def passed(self) -> bool:
+        """Whether all that are right are shown to be as fast."""
+        return self.faster == self.right
+
+    def __str__(self) -> str:
+        """``gate FAILED: right and shown to be above 1.5x: 2 of 3, each must be``."""
+        verb = "passed" if self.passed else "FAILED"
+        return (
+            f"gate {verb}: right and shown to be above {self.p:g}x: {self.faster} of {self.right}, "
+            "each must be"
+        )
+
+
+def pairs_gate(verdicts: Iterable[Verdict], settings: Settings) -> list[PairsGate]:
+    """The gate of ``--kb-p``, if single pairs are asked at all."""
+    p = settings.required_speedup
+    if p is None:
+        return []
+    right = [
+        verdict
+        for verdict in verdicts
+        if verdict.status.right and not (settings.strict and verdict.status is Status.NOT_A_KERNEL)
+    ]
+    return [PairsGate(p, sum(verdict.faster_than(p) for verdict in right), len(right))]
 
 
 def gates(rows: Iterable[Row], settings: Settings) -> list[ShareGate]:

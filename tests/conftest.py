@@ -52,6 +52,13 @@ class Tree:
         return self.pytester.runpytest_inprocess(*args)
 
 
+@pytest.fixture(autouse=True)
+def _not_in_actions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inner sessions must not write to the page of the job that runs the tests."""
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"):
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.fixture
 def tree(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Tree:
     """An empty project."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pytest_kernelbench.gates import gates
+from pytest_kernelbench.gates import gates, pairs_gate
 from pytest_kernelbench.reports import terminal
 from pytest_kernelbench.reports.records import latest
 from pytest_kernelbench.slowdowns import by_name, slowdown_gates
@@ -68,6 +68,7 @@ def all_gates(outcome: Outcome) -> list[Gate]:
     """Every gate that was asked for, passed or not."""
     settings = outcome.settings
     found: list[Gate] = [*gates(rows(outcome.verdicts, outcome.asked, settings), settings)]
+    found += pairs_gate(outcome.verdicts, settings)
     if settings.compare is not None:
         before = by_name(each.verdict for each in latest([settings.compare]).values())
         name = settings.compare.name

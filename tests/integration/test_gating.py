@@ -123,6 +123,39 @@ def test_the_summary_fits_80_columns(levels) -> None:
     assert any(line.startswith("  ~") and "/run-1 " in line for line in block[:end])
 
 
+def test_limits_of_single_levels_in_the_ini_file(levels) -> None:
+    levels.write(
+        "pytest.toml",
+        '[pytest]\naddopts = ["-p", "no:hypothesispytest"]\nkb_fail_under = ["1:0.9", "2:0"]\n',
+    )
+    result = levels.run("solutions")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(
+        ["gate FAILED: fast_1 on level 1, ann: 0.500, below 0.9*", "gate passed: *level 2, ann*"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("p", "line"),
+    [
+        ("0.4", "gate passed: right and shown to be above 0.4x: 4 of 4, each must be"),
+        ("2", "gate FAILED: right and shown to be above 2x: 1 of 4, each must be"),
+    ],
+)
+def test_what_is_asked_of_each_pair_is_a_gate_too(levels, p: str, line: str) -> None:
+    result = levels.run("solutions", f"--kb-p={p}")
+    result.stdout.fnmatch_lines([line])
+    assert (result.ret != 0) is ("FAILED" in line)
+
+
+@pytest.mark.parametrize(("colour", "red"), [("no", False), ("yes", True), ("auto", False)])
+def test_colour_only_on_a_terminal(levels, colour: str, *, red: bool) -> None:
+    result = levels.run("solutions", "--kb-fail-under=1", f"--color={colour}")
+    gate = next(line for line in result.outlines if "gate FAILED" in line)
+    assert gate.startswith("\x1b[31m") is red
+    assert "\x1b" not in next(line for line in result.outlines if line.startswith("level 1"))
+
+
 @pytest.mark.parametrize("args", [["-q"], ["-v"], ["--tb=no"], ["-q", "-q"], ["-n2"]])
 def test_the_summary_is_there_however_quiet(levels, args: list[str]) -> None:
     levels.run("solutions", *args).stdout.fnmatch_lines(
