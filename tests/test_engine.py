@@ -16,10 +16,10 @@ from pytest_kernelbench.build.builder import Builder
 from pytest_kernelbench.build.extension import Extension
 from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
 from pytest_kernelbench.endings import ended
-from pytest_kernelbench.engine import devices, local, seat
+from pytest_kernelbench.engine import devices, local
 from pytest_kernelbench.engine.board import Board
 from pytest_kernelbench.engine.local import LocalEngine
-from pytest_kernelbench.engine.seat import Dismissed
+from pytest_kernelbench.engine.seat import Dismissed, _sweep
 from pytest_kernelbench.errors import BuildError, MachineError
 from pytest_kernelbench.judge.device import Device
 from pytest_kernelbench.settings import Settings
@@ -366,16 +366,15 @@ def test_a_board_gives_what_was_taken_back_to_others(pairs: Any) -> None:
     assert board.take(None, ()) is None
 
 
-def test_folders_of_killed_sessions_are_removed(tmp_path: Path) -> None:
-    dead, alive, foreign = (
-        tmp_path / name for name in ("kb-seat-4194305-a", f"kb-seat-{os.getpid()}-b", "kb-seat-x-c")
-    )
-    for folder in (dead, alive, foreign):
+def test_folders_of_killed_sessions_are_removed_after_a_day(tmp_path: Path) -> None:
+    names = ("kb-seat-4194305-a", "kb-seat-4194305-b", f"kb-seat-{os.getpid()}-c", "kb-seat-x-d")
+    folders = [tmp_path / name for name in names]
+    for number, folder in enumerate(folders):
         (folder / "kb-bench-1").mkdir(parents=True)
-    seat._sweep(tmp_path)
-    assert not dead.exists()
-    assert alive.exists()
-    assert foreign.exists()
+        if number != 1:
+            os.utime(folder, (0, 0))
+    _sweep(tmp_path)
+    assert [folder.exists() for folder in folders] == [False, True, True, True]
 
 
 UUIDS = ("GPU-11aa", "GPU-22bb", "GPU-33cc")

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
@@ -39,6 +40,7 @@ _BOOT = (
     "from pytest_kernelbench.engine.seat_process import serve; serve(fd)"
 )
 _FOLDER = "kb-seat-"
+_LEFT_S = 86400.0
 _END_PATIENCE_S = 1.5
 _LOOK_EVERY_S = 0.01
 _TOLD_BYTES = 4000
@@ -173,11 +175,14 @@ class _Process:
 
 
 def _sweep(place: Path) -> None:
-    """Remove what sessions left that were killed themselves."""
+    """Remove what sessions left a day ago or earlier that were killed themselves."""
     for folder in place.glob(f"{_FOLDER}*-*"):
         owner = folder.name.removeprefix(_FOLDER).partition("-")[0]
-        if owner.isdecimal() and not Path(f"/proc/{owner}").exists():
-            shutil.rmtree(folder, ignore_errors=True)  # another user's stays, and is theirs
+        with suppress(OSError):  # somebody else removes it
+            # Aged, since a container that shares the folder has numbers of its own.
+            aged = time.time() - folder.stat().st_mtime > _LEFT_S
+            if aged and owner.isdecimal() and not Path(f"/proc/{owner}").exists():
+                shutil.rmtree(folder, ignore_errors=True)  # another user's stays, and is theirs
 
 
 def _signal_name(number: int) -> str:
