@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import sys
 import textwrap
@@ -306,6 +307,18 @@ def test_processes_that_wake_each_other_are_found_out(inmate: Child) -> None:
     except Restless:
         noticed = True
     assert noticed or stood_still
+
+
+def test_a_core_is_neither_written_nor_piped_anywhere(inmate: Child) -> None:
+    code = "import resource; said = resource.getrlimit(resource.RLIMIT_CORE)"
+    assert tell(inmate, code) in ("(1, 1)", "(0, 0)")
+    inmate.channel.send(Do("import os; os.abort()"))
+    with pytest.raises(Closed):
+        inmate.channel.receive(20)
+    status = inmate.ended(5)
+    assert status is not None
+    assert os.WTERMSIG(status) == signal.SIGABRT
+    assert not os.WCOREDUMP(status)
 
 
 HOGS = {

@@ -51,7 +51,7 @@ _NO_DEVICE = (
 
 def limit(folder: str) -> None:
     """Bound this process and all below it, and go on inside walls; judging goes first."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    walls.forbid_cores()
     resource.setrlimit(resource.RLIMIT_FSIZE, (_LARGEST_FILE_BYTES, _LARGEST_FILE_BYTES))
     os.nice(5)
     job = _read_job(folder)

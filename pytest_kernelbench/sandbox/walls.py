@@ -156,11 +156,19 @@ def allowed_paths(plan: Plan) -> tuple[list[Path], list[Path]]:
 
 
 def _limit(plan: Plan) -> None:
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    forbid_cores()
     _lower(resource.RLIMIT_FSIZE, plan.file_bytes)
     _lower(resource.RLIMIT_NPROC, plan.processes)
     if plan.memory_bytes is not None:
         _lower(resource.RLIMIT_DATA, plan.memory_bytes)
+
+
+def forbid_cores() -> None:
+    """No core files, and none to a program: where one takes them, the kernel heeds a limit of 1.
+
+    A limit of 0 is for files alone.
+    """
+    _lower(resource.RLIMIT_CORE, 1)
 
 
 def _lower(which: int, limit: int) -> None:
