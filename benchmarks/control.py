@@ -1,11 +1,15 @@
 """What a verdict's interval is worth: copies of references, and kernels 3 % faster than theirs.
 
-    python benchmarks/control.py [--device cuda|cpu] [--pairs 200] [--parts copies,budgets,three]
+    python benchmarks/control.py [--device cuda|cpu] [--pairs 200] [--seconds 165]
+        [--parts three,budgets,copies] [--still]
 
 *copies*: each pair is a program and its copy, in a new process, by the judge's own race with the
 default budget. An honest judge counts none of them in fast_1, at most 2.5 %. *budgets*: how the
 interval narrows where nothing stops it but the budget. *three*: references that compute 3 % more
 rows than they return, against solutions that do not; each must be decided at ``--kb-p 1``.
+
+Copies end after ``--seconds``, each program with its share of them, if need be with fewer pairs.
+With ``--still``, memory stays where it is during a race (the judge lays it out anew).
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from typing import TYPE_CHECKING
 from programs import Program, bench_of, copy_of, judged, product, randn
 
 from pytest_kernelbench.engine.devices import find_device
+from pytest_kernelbench.judge import device_trial
 from pytest_kernelbench.judge.race import TooShort
 from pytest_kernelbench.judge.referee import PRELOAD
 from pytest_kernelbench.sandbox.client import ForkServer
@@ -49,9 +54,10 @@ CPU = (
     Program("softmax_4m", "torch.softmax(x, 1)", (randn(2048, 2048),)),
     Program("layernorm_4m", "F.layer_norm(x, (2048,))", (randn(2048, 2048),)),
 )
-BUDGETS_S = (0.25, 0.5, 1.0, 2.0)
+BUDGETS_S = (0.5, 1.0, 2.0)
+_OF_BUDGETS = ("relu_of_product", "relu_64m", "product_2048", "product_512", "softmax_4m")
 _SHARE = 0.03
-_REPEATS = 5
+_REPEATS = 4
 
 
 def main() -> None:
@@ -59,16 +65,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="auto")
     parser.add_argument("--pairs", type=int, default=200)
-    parser.add_argument("--parts", default="copies,budgets,three")
+    parser.add_argument("--seconds", type=float, default=165.0)
+    parser.add_argument("--parts", default="three,budgets,copies")
+    parser.add_argument("--still", action="store_true", help="leave memory where it is")
     parser.add_argument("--only", default="", help="programs whose name contains this")
     options = parser.parse_args()
+    if options.still:
+        device_trial.MOVED_US = 0.0
     device = find_device(options.device)
     programs = CUDA if device.is_gpu else CPU
     programs = tuple(program for program in programs if options.only in program.name)
     print(f"{device.name}, driver {device.driver or 'none'}")
     settle = {} if device.is_gpu else {"TRITON_INTERPRET": "1"}
     with tempfile.TemporaryDirectory() as name, ForkServer(PRELOAD, settle) as server:
-        run = Run(Path(name), server, device)
+        run = Run(Path(name), server, device, options.seconds)
         for part in options.parts.split(","):
             start = time.monotonic()
             {"copies": run.copies, "budgets": run.budgets, "three": run.three}[part](
@@ -80,8 +90,9 @@ def main() -> None:
 class Run:
     """One fork server, one device."""
 
-    def __init__(self, folder: Path, server: ForkServer, device: Device) -> None:
+    def __init__(self, folder: Path, server: ForkServer, device: Device, seconds: float) -> None:
         self.folder, self.server, self.device = folder, server, device
+        self.seconds = seconds
         self.settings = Settings(cache_dir=folder / "cache")
 
     def bench(self, program: Program) -> AbstractContextManager[Bench]:
@@ -99,7 +110,9 @@ class Run:
         )  # fmt: skip
         found: list[Measurement] = []
         start = time.monotonic()
-        for program in programs:
+        for number, program in enumerate(programs):
+            left_s = self.seconds - (time.monotonic() - start)
+            ends = time.monotonic() + left_s / (len(programs) - number)
             with self.bench(program) as bench:
                 copy = copy_of(program, self.folder)
                 some: list[Measurement] = []
@@ -109,10 +122,13 @@ class Run:
                         some.append(judged(bench, copy))
                     except TooShort as refusal:
                         print(f"{program.name}: {refusal}")
+                    if time.monotonic() > ends:
+                        break
                 seconds = time.monotonic() - began
             if some:
                 found += some
-                print(row.format(program.name, *_figures(some), f"{seconds / len(some):.2f}"))
+                cells = row.format(program.name, *_figures(some), f"{seconds / len(some):.2f}")
+                print(cells, flush=True)
         seconds = time.monotonic() - start
         print(row.format("all", *_figures(found), f"{seconds / max(len(found), 1):.2f}"))
 
@@ -120,7 +136,9 @@ class Run:
         """Half of the interval's width by what was spent."""
         print("half-width by budget".ljust(30) + "".join(f"{s:>16g} s" for s in BUDGETS_S))
         for program in programs:
-            cells = []
+            if program.name not in _OF_BUDGETS:
+                continue
+            cells, time_us = [], 0.0
             with self.bench(program) as bench:
                 copy = copy_of(program, self.folder)
                 for budget_s in BUDGETS_S:
@@ -132,7 +150,8 @@ class Run:
                         continue
                     cells.append(f"{_half(measured):.2%} ({measured.turns} turns)")
                     time_us = measured.time_us
-            print(f"{program.name:18}{time_us:9.1f} us" + "".join(f"{c:>18}" for c in cells))
+            row = f"{program.name:18}{time_us:9.1f} us" + "".join(f"{c:>18}" for c in cells)
+            print(row, flush=True)
 
     def three(self, _: tuple[Program, ...], __: int) -> None:
         """Decided, or not, at 1."""
