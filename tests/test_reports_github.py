@@ -67,6 +67,14 @@ LINES = [
         ),
         9,
     ),
+    (
+        verdict(
+            Status.NOT_BUILT,
+            reasons=("main.cpp:3: 'valeu' was not declared",),
+            detail="    return 2 * valeu;    (line 6 of the solution)",
+        ),
+        6,
+    ),
     (verdict(reasons=("other_019_relu.txt:5",)), FORWARD),
 ]
 

@@ -87,10 +87,12 @@ def line_of(verdict: Verdict, source: str) -> int:
     """Where to look: the place that the message names, else ``forward`` of ``ModelNew``."""
     text = "\n".join((*verdict.reasons, verdict.detail))
     name = re.escape(Path(verdict.solution).name)
+    # The judge's own words for a compiler's error in a source that is a string of the solution.
+    found: list[str] = re.findall(r"\(line (\d+) of the solution\)", text)
     frames: list[str] = re.findall(rf'{name}", line (\d+)', text)
     named: list[str] = re.findall(rf"{name}:(\d+)", text)
-    if frames or named:
-        return int(frames[-1] if frames else named[0])
+    if found or frames or named:
+        return int(found[0] if found else frames[-1] if frames else named[0])
     return _forward(source)
 
 
