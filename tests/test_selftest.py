@@ -178,7 +178,7 @@ def kb(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Run the command with an engine of ours; gives the exit status."""
 
     def run(engine: Engine, *arguments: str) -> int:
-        monkeypatch.setattr("pytest_kernelbench.engine.local.LocalEngine", lambda _: engine)
+        monkeypatch.setattr("pytest_kernelbench.engine.local.LocalEngine", lambda _, **__: engine)
         parser = argparse.ArgumentParser()
         command.add_options(parser)
         return command.selftest_command(
@@ -234,7 +234,7 @@ def test_cases_that_hang_are_judged_with_a_short_limit(
     asked: dict[str, float] = {}
     engine = Engine()
 
-    def made(settings: Settings) -> Engine:
+    def made(settings: Settings, **_: object) -> Engine:
         judge = engine.judge
 
         def noted(pair: object, extension: object) -> Verdict:

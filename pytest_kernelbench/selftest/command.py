@@ -93,7 +93,7 @@ def _judge(
     """Judge these ``repeat`` times, a row each; gives the device."""
     from pytest_kernelbench.engine.local import LocalEngine
 
-    engine = LocalEngine(settings)
+    engine = LocalEngine(settings, tell=_tell)
     try:
         for _ in range(repeat):
             outcomes.extend(_print_rows(engine, cases))
@@ -123,6 +123,10 @@ def chosen(cases: Sequence[Case], families: Sequence[str], names: Sequence[str])
     if not families and not names:
         return list(cases)
     return [case for case in cases if case.family in families or case.name in names]
+
+
+def _tell(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 def _print_rows(engine: LocalEngine, cases: Sequence[Case]) -> list[Outcome]:
