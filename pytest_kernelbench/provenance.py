@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 BESIDE = frozenset(
     {"levels", "problems", "problem_files", "problem_roots", "archives", "entrants"}
-    | {"solution_folders", "changed_since"}
+    | {"solution_folders", "changed_since", "expected_to_fail"}
     # Which pairs are asked is no matter of a single one; what they consist of is in the hashes.
     | {"cache_dir", "cache_limit_gb", "build_jobs", "device", "baseline_prepare", "ray_address"}
     # Where it is done; the device itself is in the verdict.
