@@ -154,14 +154,20 @@ def test_a_full_disk_is_no_fault_of_the_solution(
     assert "disk is full" in verdict.reasons[0], verdict
 
 
-STOPS = {"ctrl-c": ("pass", []), "maxfail": ("a = a + 1", ["--maxfail=1"])}
+STOPS = {
+    "ctrl-c": ("pass", [], 2, "1 passed"),
+    "maxfail": ("a = a + 1", ["--maxfail=1"], 1, "1 failed"),
+    "killed": ("pass", [], -signal.SIGKILL, ""),
+}
+"""What the first pair does, options, pytest's exit status, and what it says at its end."""
+SIGNALS = {"ctrl-c": signal.SIGINT, "killed": signal.SIGKILL}
 SLOW = "import time\ntime.sleep({seconds})\n"
 
 
 @pytest.mark.parametrize("how", STOPS)
 def test_a_stop_ends_everything_at_once(tmp_path: Path, how: str) -> None:
     """While the second pair hangs in ``forward``, and the third in its build."""
-    first, arguments = STOPS[how]
+    first, arguments, exit_status, says = STOPS[how]
     write = _writer(tmp_path)
     write("problems/level1/001_p.py", PROBLEM)
     write("solutions/ann/level1/001_p_sample0.py", FORWARD.format(body=first))
@@ -178,10 +184,10 @@ def test_a_stop_ends_everything_at_once(tmp_path: Path, how: str) -> None:
     while not (tmp_path / "first").exists() and time.monotonic() < deadline_s:
         time.sleep(0.01)
     below = psutil.Process(run.pid).children(recursive=True)
-    if how == "ctrl-c":
+    if how in SIGNALS:
         time.sleep(1.0)
         below = psutil.Process(run.pid).children(recursive=True)
-        os.killpg(run.pid, signal.SIGINT)
+        os.killpg(run.pid, SIGNALS[how])
     start_s = time.monotonic()
     _, left = psutil.wait_procs(below, timeout=20)
     took_s = time.monotonic() - start_s
@@ -191,9 +197,9 @@ def test_a_stop_ends_everything_at_once(tmp_path: Path, how: str) -> None:
     assert left == []
     # Two seconds, where others leave the processors to it.
     assert took_s < 2.0 * max(1.0, os.getloadavg()[0] / len(os.sched_getaffinity(0)))
-    assert ("1 passed" if how == "ctrl-c" else "1 failed") in text
-    assert "2 of 3 pairs collected have no verdict" in text
-    assert status == (2 if how == "ctrl-c" else 1)
+    assert status == exit_status
+    assert says in text
+    assert ("2 of 3 pairs collected have no verdict" in text) == (how != "killed")
 
 
 TELLS = """
