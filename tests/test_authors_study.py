@@ -231,6 +231,11 @@ def test_a_budget_that_ends_is_a_remark(home: Path) -> None:
         ("turns = 3", 'turns = 3\nbackend = "cobol"', "no backend 'cobol'"),
         ('name = "m"', "name = 3", "Expected `str`, got `int`"),
         ("[judge]", "[judge", "is no TOML"),
+        (
+            "price_in = 1.0\nprice_out = 2.0",
+            "budget_money = 3",
+            "price_in and price_out in a study",
+        ),
         ("turns = 3", 'start = "refined"', "'refined' starts from 'refined': .*there are sampled"),
         ("turns = 3", 'start = "sampled"\nsamples = 2', "the 3 samples of 'sampled': leave"),
     ],

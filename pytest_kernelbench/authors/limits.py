@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_kernelbench.errors import BudgetError
+from pytest_kernelbench.errors import BudgetError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -39,6 +39,12 @@ class Budget:
         self.tokens = tokens
         self.money = money
         self.prices = prices or Prices()
+        if money is not None and not (self.prices.tokens_in or self.prices.tokens_out):
+            message = (
+                f"a budget of {money:g} in money holds nothing back while tokens cost nothing: "
+                "give --price-in and --price-out (price_in and price_out in a study)"
+            )
+            raise UsageError(message)
         self.spent_tokens = 0
         self.spent_money = 0.0
         self._held_tokens = 0

@@ -217,6 +217,8 @@ def read_study(path: Path) -> Study:
             raise UsageError(message)
         for model in spec.model:
             study.plan(model, arm)
+    for model in spec.model:
+        model.budget()
     return study
 
 

@@ -51,6 +51,7 @@ def test_a_backend_without_examples_has_none_by_default(capsys: pytest.CaptureFi
         (["prompt", "1/2", "--hardware", "H900"], "no figures of a device called 'H900'"),
         (["sample", "--model", "m", "--to", "s"], "OPENAI_API_KEY holds no key"),
         (["sample", "--model", "m", "--to", "s", "--extra", "a=b"], "'b' is no JSON"),
+        (["sample", "--model", "m", "--to", "s", "--budget-money", "1"], "give --price-in"),
         (["refine", "--to", "s"], "given with --model"),
         (["refine", "--model", "m", "--to", "s", "--feedback", "x"], "no feedback 'x'"),
         (["refine", "--model", "m", "--to", "s", "--from", "."], ". holds no solution"),
