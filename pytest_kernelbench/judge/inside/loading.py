@@ -18,6 +18,7 @@ import torch
 from pytest_kernelbench.judge.wire import Construct, Failed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import ModuleType
 
 _TEXT_LIMIT = 16_000
@@ -72,10 +73,30 @@ def seed_everything(seed: int) -> None:
     np.random.seed(seed % 2**32)  # noqa: NPY002 - files draw from the legacy global generator
 
 
+def _switches() -> Iterator[Any]:
+    """Where newer releases of torch have the precision of fp32 by backend and operator."""
+    backends: Any = torch.backends
+    for path in ("", "cuda.matmul", "cudnn", "cudnn.conv", "cudnn.rnn", *_MKLDNN):
+        place = backends
+        for name in path.split(".") if path else ():
+            place = getattr(place, name, None)
+        if hasattr(place, "fp32_precision"):
+            yield place
+
+
+_MKLDNN = ("mkldnn", "mkldnn.matmul", "mkldnn.conv", "mkldnn.rnn")
+_PRECISION = tuple(_switches())
+_ACCUMULATES = hasattr(torch.backends.cuda.matmul, "allow_fp16_accumulation")
+
+
 def pin_precision(*, tf32: bool) -> None:
     """The same precision switches on every side, whatever the file has set since."""
+    for place in _PRECISION:
+        place.fp32_precision = "none"
     torch.backends.cuda.matmul.allow_tf32 = tf32
     torch.backends.cudnn.allow_tf32 = tf32
+    if _ACCUMULATES:
+        torch.backends.cuda.matmul.allow_fp16_accumulation = False
     torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
     torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
 
