@@ -97,6 +97,11 @@ class Settings:
         return self.threshold if self.thresholds and not gated else None
 
     @property
+    def arithmetic(self) -> str:
+        """What products may be computed in, by whose rate a roof is drawn."""
+        return "tf32" if self.tf32 and self.dtype == "fp32" else self.dtype
+
+    @property
     def tolerance(self) -> tuple[float, float]:
         """``(atol, rtol)`` for the dtype; ``atol`` is scaled to the output by the comparison."""
         default = DEFAULT_TOLERANCE[self.dtype]

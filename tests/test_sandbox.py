@@ -71,6 +71,17 @@ def tell(child: Child, code: str, timeout_s: float = 20) -> str:
     return answer.text
 
 
+def test_the_temp_folder_is_its_own_though_the_server_was_asked_for_one(tmp_path: Path) -> None:
+    (tmp_path / "asks_early.py").write_text("import tempfile\ntempfile.gettempdir()\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join((str(INMATES), str(tmp_path))))
+        with ForkServer(("asks_early",)) as server:
+            child = server.spawn(Plan("kb_inmate:main", str(tmp_path / "scratch")), Said)
+            told = tell(child, "import tempfile; said = tempfile.gettempdir()")
+            child.kill()
+    assert Path(told).is_relative_to(tmp_path / "scratch")
+
+
 def need(child: Child, wall: str) -> None:
     if wall not in child.walls:
         pytest.skip(f"not up on this machine: {'; '.join(child.missing_walls)}")

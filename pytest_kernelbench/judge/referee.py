@@ -50,6 +50,8 @@ PRELOAD = (
     "pytest_kernelbench.judge.inside.runner",
 )
 _TRITON = ("triton", "triton.language")
+_COMPILERS = ("torch._dynamo",)
+"""Takes seconds in each compiled baseline. Not inductor: it notes a folder at its import."""
 _TIMING_FAILURES = frozenset(
     {Status.RAISED, Status.CRASHED, Status.TIMED_OUT, Status.OUT_OF_MEMORY}
 )
@@ -108,7 +110,9 @@ class Referee:
             # Triton's interpreter wants to be chosen before triton is imported, which torch's
             # counter of operations does by itself.
             settle = {} if self.device.is_gpu else {"TRITON_INTERPRET": "1"}
-            self._server = ForkServer(PRELOAD + (_TRITON if triton else ()), settle)
+            compiles = any(prepare for _, prepare in self.settings.baseline_prepare)
+            wanted = PRELOAD + (_TRITON if triton else ()) + (_COMPILERS if compiles else ())
+            self._server = ForkServer(wanted, settle)
 
     def prepare(self, pair: Pair) -> None:
         """Get the pair's problem ready, beside other judges.
@@ -268,7 +272,7 @@ class Referee:
         limit = 1 / (1 + self.settings.max_slowdown)
         settings = replace(self.settings, thresholds=(limit,))
         if extension.earlier is None:
-            progress.notes.append("not timed against its earlier source: that cannot be built")
+            progress.notes.append("not timed against its earlier source: that is not built here")
             return
         try:
             with bench.standing_in(earlier.path, earlier.entry, str(extension.earlier)):
@@ -308,7 +312,8 @@ class Referee:
         try:
             trial = self._trial(bench, twin)
             try:
-                return self._raced(trial, bench, name, None)
+                with twin.patiently():
+                    return self._raced(trial, bench, name, None)
             except (TooShort, NoRoomError):
                 return None
             finally:
@@ -323,8 +328,8 @@ class Referee:
         if self._roof is None:
             with self._quiet():
                 self._roof = roof_of(bench, self.device, self.settings.cache_dir)
-        work = work_of(bench.prepared, self.settings.dtype)
-        progress.roofline = roofline(work, self._roof, self.settings.dtype)
+        work = work_of(bench.prepared, self.settings.arithmetic)
+        progress.roofline = roofline(work, self._roof, self.settings.arithmetic)
         return floor(work, self._roof)
 
     def _trial(self, bench: Bench, contender: Runner) -> HostTrial | DeviceTrial:

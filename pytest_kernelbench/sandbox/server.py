@@ -15,6 +15,7 @@ import signal
 import socket
 import struct
 import sys
+import tempfile
 import time
 import traceback
 from typing import NoReturn
@@ -204,6 +205,7 @@ def _child(plan: Plan, raised: walls.Walls, sock_fd: int, log_fd: int, report_fd
         environment = walls.own_environment(plan)
         os.environ.clear()
         os.environ.update(environment)
+        tempfile.tempdir = None  # a preloaded library may have asked for the server's own
         os.chdir(os.path.join(plan.scratch, walls.WORK_FOLDER))
         if plan.untrusted:
             walls.raise_inner(raised, plan)
