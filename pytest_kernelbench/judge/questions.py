@@ -5,7 +5,7 @@ The oracle is trusted: it never loads a solution.
 
 from __future__ import annotations
 
-from pytest_kernelbench.judge.wire import Attach, Done, Leaf, Message, Span
+from pytest_kernelbench.judge.wire import Attach, Done, Leaf, Message, PlainValue, Span
 
 
 class Prepare(Message, frozen=True):
@@ -33,7 +33,7 @@ class Prepared(Message, frozen=True):
     One descriptor: the state.
     """
 
-    overrides: dict[str, int | float | str | bool | list[int]]
+    overrides: dict[str, PlainValue]
     pickled_init: bytes
     construct_on_device: bool
     state_names: tuple[str, ...]

@@ -9,7 +9,12 @@ the oracle.
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 import msgspec
+
+PlainValue: TypeAlias = int | float | str | bool | list[Any] | dict[str, Any] | None
+"""What a constant of a problem's file can be set to."""
 
 
 class Message(msgspec.Struct, frozen=True, tag=True, array_like=True):
@@ -57,7 +62,7 @@ class Construct(Message, frozen=True):
     source: str
     entry: str
     pickled_init: bytes
-    overrides: dict[str, int | float | str | bool | list[int]]
+    overrides: dict[str, PlainValue]
     """Module constants to set after import (problems only)."""
     seed: int
     device: str

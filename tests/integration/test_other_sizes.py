@@ -80,6 +80,33 @@ def test_a_size_at_which_the_problem_fails_is_nobodys_fault(
     assert "N=33, WIDTH=5: 2 rounds agree" in verdict.notes
 
 
+NESTED = """
+import torch
+SETTING = {"size": 8, "scales": [1.5, 2.0], "mask": None}
+SHAPES = [{"SETTING": {"size": 5, "scales": [0.5, 4.0], "mask": None}}]
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x * SETTING["scales"][0] + SETTING["scales"][1]
+def get_inputs():
+    return [torch.randn(SETTING["size"], 16)]
+"""
+GENERAL = """
+import torch
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        return x * 1.5 + 2.0 if x.shape[0] == 8 else x * 0.5 + 4.0
+"""
+
+
+def test_constants_of_any_plain_kind(judge: Judge, write: Callable[..., Path]) -> None:
+    """As settings of other tools are: a mapping, lists and nothing in it."""
+    verdict = judge(write("problem.py", NESTED), write("s.py", GENERAL))
+    assert verdict.agreed, verdict.reasons
+    (note,) = [note for note in verdict.notes if note.startswith("SETTING=")]
+    assert note.endswith(": 2 rounds agree")
+
+
 def test_sizes_are_read_and_not_run(write: Callable[..., Path]) -> None:
     path = write("p.py", "raise SystemExit\nSHAPES = [1]\nSHAPES = [{'N': 3}, {'A': [1, 2]}]\n")
     with pytest.raises(ProblemError, match=r"p\.py:2: SHAPES is no list of mappings"):
