@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from judged import Judge, judging
 
-from pytest_kernelbench.score import score
 from pytest_kernelbench.verdict import Status
 
 REPORTS = Path(__file__).parents[1] / "data" / "cases" / "reports"
@@ -18,7 +15,6 @@ ZEROS, INTEGERS, IDENTITY = (
     REPORTS / name for name in ("C1-zeros-pass", "C3-integer-inputs", "C5-identity-layernorm")
 )
 CLOCKS = REPORTS / "S1-patched-timer"
-DENOMINATOR = REPORTS / "R3-denominator"
 
 
 @pytest.fixture(scope="module")
@@ -74,38 +70,3 @@ def test_s1_a_patched_clock_gains_nothing(tmp_path: Path, what: str) -> None:
         return  # torch without CUDA has no such function to patch
     assert verdict.status.right, verdict.reasons
     assert not verdict.faster_than(1.2), verdict.measurements
-
-
-def slowed(folder: Path, name: str) -> Path:
-    """Sleeping four times as long, so that a busy machine can tell it from the protocol's cost."""
-    text = (DENOMINATOR / name).read_text()
-    path = folder / Path(name).name
-    path.write_text(re.sub(r"sleep\(([0-9.]+)\)", r"sleep(4 * \1)", text))
-    return path
-
-
-@pytest.mark.slow
-def test_r3_shares_are_of_all_problems_that_were_asked(tmp_path: Path) -> None:
-    """1.7x, 0.67x, one whose timing fails, wrong, endless, and a problem that nobody answered."""
-    verdicts = []
-    # The third is about twice as fast, so that asking for more has it called until it breaks.
-    with judging(
-        tmp_path, correctness_only=False, timeout_s=3.0, seeds=1, thresholds=(1.0, 2.0)
-    ) as judge:
-        judge.referee._controlled = True  # no A/A control
-        for number in range(1, 6):
-            solution = DENOMINATOR / f"solutions/level_1_problem_{number}_sample_0_kernel.py"
-            verdict = judge(DENOMINATOR / f"problems/level1/{number}_twice.py", solution)
-            verdicts.append(replace(verdict, number=number))
-    assert verdicts[2].agreed
-    assert verdicts[2].status is Status.RAISED, "40 calls are fewer than it takes"
-    assert [v.status for v in verdicts[3:]] == [Status.WRONG_VALUE, Status.TIMED_OUT]
-    asked = [(1, number) for number in range(1, 7)]
-    reached = score(verdicts, asked)
-    assert (reached.n, reached.missing, reached.right) == (6, 1, 3)
-    assert reached.share(0).value == pytest.approx(3 / 6)
-    # Where others keep the machine too busy to time anything, nothing is shown to be faster.
-    told = [v.measurement is not None and v.measurement.low > 0 for v in verdicts[:2]]
-    assert reached.share(1).by_point == pytest.approx(1 / 6 if told[0] else 0)
-    assert reached.share(1).value == pytest.approx(1 / 6 if told[0] else 0)
-    assert reached.right_untimed == 1 + told.count(False)
