@@ -189,7 +189,6 @@ class LocalEngine:
             if len(self._threads) == len(self._seats) or self._over.is_set():
                 return
             seat = self._seats[len(self._threads)]
-            seat.open()
             thread = threading.Thread(target=self._work, args=(seat,), name="kb-seat", daemon=True)
             self._threads.append(thread)
             thread.start()
@@ -209,6 +208,8 @@ class LocalEngine:
 
     def _work(self, seat: Seat) -> None:
         """What each seat's thread does until the engine is closed or the device is lost."""
+        with suppress(MachineError, Dismissed):  # met again, and told, by its first pair
+            seat.open()
         while (task := self._take(seat)) is not None:
             try:
                 self._await_quiet()
