@@ -8,7 +8,9 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from pytest_kernelbench import __version__
 from pytest_kernelbench.cli import main
+from pytest_kernelbench.selftest.stamp import Tally, write_stamp
 
 
 @pytest.fixture
@@ -157,3 +159,18 @@ def test_families(recorded, capsys) -> None:
     printed = capsys.readouterr().out.splitlines()
     assert set(said) <= set(printed)
     assert not any(line.startswith("level 1 ann") for line in recorded.run("solutions").outlines)
+
+
+def test_the_last_selftest_goes_along(tree, capsys) -> None:
+    tree.problem("level1/001_p")
+    tree.solution("ann/level1/001_p", "fast 2 device=H200 device_uuid=u size=full dtype=fp32")
+    write_stamp(tree.path / ".kernelbench", "u", Tally(105, 104, 10, 10, 9))
+    said = f"(version {__version__}): rejected 104 of 105 cheats"
+    result = tree.run("solutions", "--kb-json=out.jsonl")
+    assert said in result.stdout.str()
+    (tree.path / ".kernelbench/selftest.json").unlink()
+    capsys.readouterr()
+    main(["report", str(tree.path / "out.jsonl")])
+    assert said in capsys.readouterr().out
+    again = tree.run("solutions", "--kb-json=out.jsonl")
+    assert "no selftest here yet: kb selftest" in again.stdout.str()
