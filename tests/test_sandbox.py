@@ -294,6 +294,41 @@ def test_a_stopped_child_stands_still_with_all_its_daemons(inmate: Child) -> Non
     assert tell(inmate, "said = 'awake'") == "awake"
 
 
+def test_processes_that_live_briefly_are_stopped_too(inmate: Child) -> None:
+    code = """
+        import subprocess
+        for _ in range(24):
+            relay = "f() { f & }; f"  # lives just long enough to start its successor
+            subprocess.Popen(["/bin/sh", "-c", relay], start_new_session=True)
+    """
+    need(inmate, PIDS)
+    assert tell(inmate, code) == "done"
+    for _ in range(3):
+        inmate.stop(patience_s=5.0)
+        held = set(inmate.processes())
+        time.sleep(0.05)
+        assert set(inmate.processes()) == held
+        inmate.resume()
+        time.sleep(0.02)
+
+
+def test_only_the_referee_has_everything_stopped(inmate: Child) -> None:
+    code = """
+        import os, signal
+        try:
+            os.kill(1 if os.getppid() == 1 else os.getppid(), signal.SIGUSR1)
+        except OSError:
+            pass
+    """
+    for _ in range(3):
+        assert tell(inmate, code) == "done"
+    assert tell(inmate, "said = 'awake'") == "awake"
+    inmate.stop()
+    assert all(frozen(pid) for pid in inmate.processes() if pid != inmate.init_pid)
+    inmate.resume()
+    assert tell(inmate, "said = 'awake'") == "awake"
+
+
 def test_processes_that_wake_each_other_are_found_out(inmate: Child) -> None:
     code = """
         import os, signal

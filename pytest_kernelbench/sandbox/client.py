@@ -21,7 +21,7 @@ from pytest_kernelbench.errors import Restless, SandboxError
 from pytest_kernelbench.sandbox import kernel
 from pytest_kernelbench.sandbox.channel import Channel
 from pytest_kernelbench.sandbox.lasting import LastingProcess
-from pytest_kernelbench.sandbox.plan import Born, FromServer, Plan
+from pytest_kernelbench.sandbox.plan import ALL_STOPPED, ENDING, STOP_ALL, Born, FromServer, Plan
 from pytest_kernelbench.sandbox.tree import (
     alive,
     cpu_ns,
@@ -45,8 +45,8 @@ _START_TIMEOUT_S = 120.0
 _KILL_PATIENCE_S = 10.0
 _KILL_PAUSE_S = 0.005
 _READ_PATIENCE_S = 30.0
+_ACK_PAUSE_S = 0.0002
 _END_PATIENCE_S = 1.0
-_ENDING = struct.Struct("<iq")
 _STOPPING_NS = 100_000
 """What it takes to stop."""
 _QUIET_LOOKS = 2
@@ -184,6 +184,8 @@ class Child:
         self._status: int | None = None
         self.held_bytes = 0
         """Host memory of all its processes, if it was ended for that; known once it has ended."""
+        self._stops_left = 0
+        """How often init was asked to stop everything, and has not yet said that it did."""
         self._kills_before = kills_for_memory()
 
     def log_tail(self, size_bytes: int = 4000) -> str:
@@ -200,14 +202,22 @@ class Child:
             os.set_blocking(self._status_fd, False)
             while True:
                 with contextlib.suppress(BlockingIOError):
-                    data = os.read(self._status_fd, _ENDING.size)
-                    if len(data) == _ENDING.size:
-                        self._status, self.held_bytes = _ENDING.unpack(data)
+                    data = os.read(self._status_fd, ENDING.size)
+                    if len(data) == ENDING.size and not self._take(*ENDING.unpack(data)):
+                        continue
                     break
                 if time.monotonic() >= deadline:
                     break
                 time.sleep(0.001)
         return self._status
+
+    def _take(self, status: int, held_bytes: int) -> bool:
+        """Note a report of init's; False if it does not speak of the end."""
+        if status == ALL_STOPPED:
+            self._stops_left -= 1
+            return False
+        self._status, self.held_bytes = status, held_bytes
+        return True
 
     def starved(self) -> bool:
         """Whether the kernel has killed somebody for lack of memory since it was born."""
@@ -225,8 +235,14 @@ class Child:
         """
         deadline = time.monotonic() + patience_s
         late: dict[int, int] = {}
-        told: set[int] = set()
-        quiet, told_ns, seen_ns = 0, time.perf_counter_ns(), 0
+        known = set(descendants(self.init_pid))
+        for pid in known:
+            stop(pid)
+        told, told_ns, seen_ns = set(known), time.perf_counter_ns(), 0
+        self._stop_newborns(patience_s)
+        if not known.issuperset(descendants(self.init_pid)):
+            told_ns = time.perf_counter_ns()
+        quiet = 0
         while quiet < _QUIET_LOOKS:
             awake = [pid for pid in descendants(self.init_pid) if not frozen(pid)]
             quiet = 0 if awake else quiet + 1
@@ -245,6 +261,14 @@ class Child:
         # meanwhile. What was woken again, or is kept busy by a system call, goes on for a while.
         worked_ns = sum(max(0, cpu_ns(pid) - before) for pid, before in late.items())
         return told_ns if worked_ns < _STOPPING_NS else max(told_ns, seen_ns) + worked_ns
+
+    def _stop_newborns(self, patience_s: float) -> None:
+        """Have init stop whatever there is, at once: processes that live too briefly to be seen."""
+        self._stops_left += 1
+        send(self.init_pid, STOP_ALL)
+        deadline = time.monotonic() + patience_s
+        while self.ended() is None and self._stops_left and time.monotonic() < deadline:
+            time.sleep(_ACK_PAUSE_S)
 
     def resume(self) -> None:
         """Let it and all its descendants go on (SIGCONT)."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import struct
+
 import msgspec
 
 
@@ -56,3 +59,10 @@ class Ended(msgspec.Struct, frozen=True, tag=True):
 
 
 FromServer = Born | Stillborn
+
+STOP_ALL = signal.SIGUSR1
+"""From the referee to a child's init: stop everything below it at once."""
+ENDING = struct.Struct("<iq")
+"""What init reports: a wait status, and the bytes of host memory that were held if that was why."""
+ALL_STOPPED = -1
+"""In place of a wait status, which is never negative: done as asked for."""

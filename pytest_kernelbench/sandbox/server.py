@@ -9,11 +9,11 @@ Each child has an *init* above it, which adopts orphans, and dies with everythin
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import signal
 import socket
-import struct
 import sys
 import tempfile
 import time
@@ -25,11 +25,10 @@ import msgspec
 from pytest_kernelbench.sandbox import kernel, walls
 from pytest_kernelbench.sandbox.appetite import held_bytes
 from pytest_kernelbench.sandbox.channel import Channel, Closed, close_all
-from pytest_kernelbench.sandbox.plan import Born, Plan, Stillborn
+from pytest_kernelbench.sandbox.plan import ALL_STOPPED, ENDING, STOP_ALL, Born, Plan, Stillborn
 from pytest_kernelbench.sandbox.tree import descendants
 
-_ENDING = struct.Struct("<iq")
-"""Wait status, and the bytes of host memory it held if it was ended for that."""
+_HEARD = frozenset({signal.SIGCHLD, STOP_ALL})
 _LOOK_EVERY_S = 0.1
 _LOOK_SHARE = 20
 """Looking at many processes takes a while: no more than one part in so many of the time."""
@@ -132,8 +131,8 @@ def _init(  # noqa: PLR0913, PLR0917 - a descriptor each
     """Be pid 1: start the child, reap whatever is orphaned, end all of it when the child ends."""
     kernel.die_with_parent(signal.SIGKILL)
     kernel.adopt_orphans()
-    # Before there is a child: its end is waited for by this signal, with a deadline.
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+    # Before there is a child: its end is waited for by a signal, with a deadline.
+    signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
     if plan.tree_bytes is not None:
         raised.up.append("memory of all its processes")
     child = os.fork()
@@ -142,16 +141,17 @@ def _init(  # noqa: PLR0913, PLR0917 - a descriptor each
         _child(plan, raised, sock_fd, log_fd, report_fd)
     kernel.hide_memory()
     walls.close_descriptors({status_fd})
-    status, held_bytes = _watch(child, plan.tree_bytes)
+    status, held_bytes = _watch(child, plan.tree_bytes, status_fd)
     _end_descendants()
-    os.write(status_fd, _ENDING.pack(status, held_bytes))
+    os.write(status_fd, ENDING.pack(status, held_bytes))
     os._exit(0)
 
 
-def _watch(child: int, limit_bytes: int | None) -> tuple[int, int]:
+def _watch(child: int, limit_bytes: int | None, status_fd: int) -> tuple[int, int]:
     """Reap until ``child`` ends; end it if all processes hold more than ``limit_bytes``.
 
-    Gives its wait status, and what they held if that was why.
+    Stops everything when the referee asks for it. Gives the wait status of ``child``, and what they
+    held if that was why.
     """
     held, pause_s = 0, _LOOK_EVERY_S
     while True:
@@ -160,15 +160,33 @@ def _watch(child: int, limit_bytes: int | None) -> tuple[int, int]:
             return status, held
         if pid:
             continue
-        if limit_bytes is None or held:
-            signal.sigwait({signal.SIGCHLD})
-        elif signal.sigtimedwait({signal.SIGCHLD}, pause_s) is None:
+        heard = (
+            signal.sigwaitinfo(_HEARD)
+            if limit_bytes is None or held
+            else signal.sigtimedwait(_HEARD, pause_s)
+        )
+        if heard is not None and heard.si_signo == STOP_ALL:
+            if heard.si_pid not in descendants(os.getpid()):
+                _stop_all(status_fd)
+        elif heard is None and limit_bytes is not None:
             start = time.monotonic()
             found = held_bytes(descendants(os.getpid()), limit_bytes)
             pause_s = max(_LOOK_EVERY_S, _LOOK_SHARE * (time.monotonic() - start))
             if found > limit_bytes:
                 held = found
                 os.kill(child, signal.SIGKILL)
+
+
+def _stop_all(status_fd: int) -> None:
+    """Stop every process of the namespace at once, and say so.
+
+    By one system call, which the kernel does not let a fork run away from. Who goes through /proc
+    misses processes that live just long enough to start the next.
+    """
+    if os.getpid() == 1:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(-1, signal.SIGSTOP)
+    os.write(status_fd, ENDING.pack(ALL_STOPPED, 0))
 
 
 def _end_descendants(patience_s: float = 5.0) -> None:
@@ -196,7 +214,7 @@ def _child(plan: Plan, raised: walls.Walls, sock_fd: int, log_fd: int, report_fd
     code = 1
     try:
         kernel.die_with_parent(signal.SIGKILL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _HEARD)
         null = os.open("/dev/null", os.O_RDONLY)
         os.dup2(null, 0)
         os.dup2(log_fd, 1)
