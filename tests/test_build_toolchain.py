@@ -55,6 +55,14 @@ def test_ninja_is_found_though_path_does_not_name_it(tmp_path: Path) -> None:
     assert tools.ninja.endswith("/ninja")
 
 
+def test_a_file_called_torch_is_not_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may lie beside solutions, in a folder that PYTHONPATH names."""
+    (tmp_path / "torch.py").write_text("raise SystemExit\n")
+    real = find_toolchain(os.environ)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert find_toolchain(os.environ).torch_folder == real.torch_folder
+
+
 def test_search_path_ends_with_that_of_the_user() -> None:
     assert search_path({"PATH": "/one:/two"}).endswith(f"{os.pathsep}/one{os.pathsep}/two")
 

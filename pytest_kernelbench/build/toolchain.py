@@ -166,7 +166,11 @@ def import_paths() -> list[str]:
 def _torch() -> tuple[str, str, str]:
     # Not by sys.path as it is: pytest puts the folders of tests there, and a torch.py may lie
     # beside them.
-    spec = PathFinder.find_spec("torch", import_paths()) or importlib.util.find_spec("torch")
+    places = ([path] for path in import_paths())
+    found = (PathFinder.find_spec("torch", place) for place in places)
+    specs = [spec for spec in (*found, importlib.util.find_spec("torch")) if spec is not None]
+    # PYTHONPATH may name such a folder too; a file of that name is no torch.
+    spec = next((each for each in specs if each.submodule_search_locations), None)
     if spec is None or not spec.origin:
         message = f"torch is not installed for {sys.executable}: pip install torch"
         raise MachineError(message)
