@@ -179,7 +179,11 @@ def test_a_stop_ends_everything_at_once(tmp_path: Path, how: str) -> None:
     command = [sys.executable, "-m", "pytest", "solutions", "-p", "no:cacheprovider"]
     command += ["--kb-correctness-only", "--kb-seeds=1", "-p", "no:hypothesispytest", *arguments]
     with (tmp_path / "said").open("w") as said:
-        run = subprocess.Popen(command, cwd=tmp_path, stdout=said, start_new_session=True)
+        # Who is killed leaves its folder; here it goes with the test's.
+        environment = {**os.environ, "TMPDIR": str(tmp_path)}
+        run = subprocess.Popen(
+            command, cwd=tmp_path, stdout=said, start_new_session=True, env=environment
+        )
     deadline_s = time.monotonic() + 60
     while not (tmp_path / "first").exists() and time.monotonic() < deadline_s:
         time.sleep(0.01)
