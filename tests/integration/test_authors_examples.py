@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +10,6 @@ from pytest_kernelbench.authors.examples import SETS, Example, examples
 from pytest_kernelbench.catalog.pair import Problem
 from pytest_kernelbench.library import Judge, Question
 from pytest_kernelbench.settings import Settings
-from pytest_kernelbench.timing import lease
 from pytest_kernelbench.verdict import Verdict
 
 EVERY = [name for names in SETS.values() for name in names]
@@ -32,7 +30,7 @@ def on_cpu(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
     settings = Settings(cache_dir=folder, device="cpu", seeds=2, correctness_only=True)
     with pytest.MonkeyPatch.context() as patch:
         # Nothing is timed, so nobody who times on this processor needs to be waited for.
-        patch.setattr(lease, "default_folder", lambda: Path(folder) / "leases")
+        patch.setenv("KB_LEASE_DIR", str(folder / "leases"))
         with Judge(settings) as judge:
             yield judge
 

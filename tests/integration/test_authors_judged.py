@@ -17,7 +17,6 @@ from pytest_kernelbench.authors.texts import Texts
 from pytest_kernelbench.cli import main
 from pytest_kernelbench.library import Judge, Question
 from pytest_kernelbench.settings import Settings
-from pytest_kernelbench.timing import lease
 from pytest_kernelbench.verdict import Status
 
 pytest.importorskip("openai")
@@ -60,7 +59,7 @@ problem_roots = ["problems"]
 device = "cpu"
 size = "smoke"
 seeds = 2
-budget_s = 0.3
+correctness_only = true
 [[model]]
 name = "scripted"
 base_url = "{url}"
@@ -83,7 +82,7 @@ WRONG = ANSWER.format(expression="x.clamp(min=0) + 0.5")
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     # No time is asserted, so nobody who times on this processor needs to be waited for.
-    monkeypatch.setattr(lease, "default_folder", lambda: tmp_path / "leases")
+    monkeypatch.setenv("KB_LEASE_DIR", str(tmp_path / "leases"))
     for name, expression in (("001_relu", "torch.relu(x)"), ("002_square", "x * x")):
         path = Path(f"problems/level1/{name}.py")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -136,7 +135,7 @@ FAULTS = {
 
 
 def test_no_feedback_holds_what_is_due(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lease, "default_folder", lambda: tmp_path / "leases")
+    monkeypatch.setenv("KB_LEASE_DIR", str(tmp_path / "leases"))
     settings = Settings(cache_dir=tmp_path, device="cpu", seeds=2, correctness_only=True)
     with Judge(settings) as judge:
         ended = {
