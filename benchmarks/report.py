@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import random
 import re
+import resource
 import statistics
 import subprocess
 import sys
@@ -185,7 +186,9 @@ def main() -> None:
         start = time.monotonic()
         subprocess.run([*command, str(written)], check=True, stdout=subprocess.DEVNULL)
         took_s, size_bytes = time.monotonic() - start, html.stat().st_size
-        print(f"{args.count} records, {written.stat().st_size / 1e6:.1f} MB, in {took_s:.1f} s")
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        print(f"{args.count} records, {written.stat().st_size / 1e6:.1f} MB, in {took_s:.1f} s "
+              f"({used.ru_utime + used.ru_stime:.1f} s of a processor)")  # fmt: skip
         print(f"page: {size_bytes / 1e6:.2f} MB")
         few, small = folder / "few.jsonl", folder / "few.html"
         write_records(few, FEW, 0)

@@ -57,7 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def report_command(args: argparse.Namespace) -> int:
     """Print and write them; the exit status is 1 where a gate is missed."""
     settings = _settings(args)
-    found = list(latest(args.files).values())
+    by_file = [list(read(path)) for path in args.files]
+    # Of records of the same item the last one counts.
+    found = list({each.nodeid: each for records in by_file for each in records}.values())
     chosen = rebuilt.chosen(found, settings)
     if not chosen:
         message = f"no record is left of {len(found)} in {', '.join(map(str, args.files))}"
@@ -80,7 +82,8 @@ def report_command(args: argparse.Namespace) -> int:
     for path, write in exports(settings):
         _written(path, write, verdicts)
     if settings.html is not None:
-        _write_page(settings.html, args.files, outcome)
+        labels = [file.stem for file in args.files]
+        _write_page(settings.html, labels, by_file, outcome)
     if args.junit is not None:
         _written(args.junit, junit.write, chosen, settings)
     return 0 if all(gate.passed for gate in gates) else 1
@@ -94,16 +97,16 @@ def _tell_actions(records: Sequence[Record], outcome: Outcome, gates: Sequence[G
         _written(page, partial(markdown.write, append=True), outcome, gates)
 
 
-def _write_page(path: Path, files: Sequence[Path], outcome: Outcome) -> None:
+def _write_page(
+    path: Path, labels: Sequence[str], by_file: Sequence[Sequence[Record]], outcome: Outcome
+) -> None:
     """A page about the records that were chosen, a run for each file."""
     from pytest_kernelbench.reports.html.page import write
     from pytest_kernelbench.reports.html.runs import Run, Runs, named
-    from pytest_kernelbench.reports.plots import available
 
-    available()
-    labels = named([file.stem for file in files])
-    found = [rebuilt.chosen(read(file), outcome.settings) for file in files]
-    runs = [Run(label, tuple(some)) for label, some in zip(labels, found, strict=True) if some]
+    kept = [rebuilt.chosen(records, outcome.settings) for records in by_file]
+    both = zip(named(labels), kept, strict=True)
+    runs = [Run(label, tuple(records)) for label, records in both if records]
     _written(path, write, Runs(tuple(runs)), outcome)
 
 
@@ -116,6 +119,10 @@ def _settings(args: argparse.Namespace) -> Settings:
     if "max_slowdown" in given and "compare" not in given:
         message = "--max-slowdown says how much --compare allows: name a file of records with it"
         raise UsageError(message)
+    if "html" in given:
+        from pytest_kernelbench.reports.plots import available
+
+        available()
     return Settings(**(given | options.split_gates(given.get("fail_under_levels", ()))))
 
 
