@@ -150,13 +150,7 @@ def _register_reporters(config: pytest.Config, state: State, *, distributes: boo
     register = config.pluginmanager.register
     scoreboard = Scoreboard(config)
     register(scoreboard, "kernelbench-scoreboard")
-    if state.runs_solutions(config):
-        from pytest_kernelbench import progress
-
-        line = progress.make(config, scoreboard.collected)
-        if line is not None:
-            register(line, "kernelbench-progress")
-        _register_actions(config, state.settings, scoreboard)
+    _register_actions(config, state, scoreboard)
     if distributes:
         from pytest_kernelbench import benchmarks, workers
 
@@ -174,8 +168,9 @@ def _register_reporters(config: pytest.Config, state: State, *, distributes: boo
         register(HtmlWriter(*page), "kernelbench-html")
 
 
-def _register_actions(config: pytest.Config, settings: Settings, scoreboard: Scoreboard) -> None:
-    if settings.markdown is not None or os.environ.get("GITHUB_ACTIONS") == "true":
+def _register_actions(config: pytest.Config, state: State, scoreboard: Scoreboard) -> None:
+    listening = os.environ.get("GITHUB_ACTIONS") == "true" and state.runs_solutions(config)
+    if listening or state.settings.markdown is not None:
         from pytest_kernelbench.actions import Actions
 
         config.pluginmanager.register(Actions(config, scoreboard), "kernelbench-actions")

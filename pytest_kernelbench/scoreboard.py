@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_kernelbench.catalog.family import family
 from pytest_kernelbench.reporting import verdict_of
 from pytest_kernelbench.state import PAIR, STATE
 
@@ -42,6 +41,7 @@ class Scoreboard:
         for item in session.items:
             if (pair := item.stash.get(PAIR, None)) is not None:
                 self.collected[item.nodeid] = pair.problem
+        self._show_progress()
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
@@ -50,6 +50,18 @@ class Scoreboard:
             pair = self._state.pair_of(nodeid)
             if pair is not None:
                 self.collected[nodeid] = pair.problem
+        self._show_progress()
+
+    def _show_progress(self) -> None:
+        """Once there is something to show; most sessions have no pairs, and load nothing for it."""
+        name = "kernelbench-progress"
+        if not self.collected or self._config.pluginmanager.hasplugin(name):
+            return
+        from pytest_kernelbench import progress
+
+        line = progress.make(self._config, self.collected)
+        if line is not None:
+            self._config.pluginmanager.register(line, name)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the verdict off a report and let every plugin hear it."""
@@ -91,6 +103,8 @@ class Scoreboard:
         stand = len(self.collected)
         if (known := self._asked.get(level)) is not None and known[0] == stand:
             return known[1]
+        from pytest_kernelbench.catalog.family import family
+
         chosen = self._state.settings.problems
         problems = [
             problem
