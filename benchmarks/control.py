@@ -15,8 +15,10 @@ With ``--still``, memory stays where it is during a race (the judge lays it out 
 from __future__ import annotations
 
 import argparse
+import math
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, median
 from typing import TYPE_CHECKING
@@ -101,11 +103,11 @@ class Run:
 
     def copies(self, programs: tuple[Program, ...], pairs: int) -> None:
         """The false fast_1."""
-        row = "{:18}{:>9}{:>7}{:>9}{:>10}{:>13}{:>12}{:>10}{:>8}{:>9}"
+        row = "{:18}{:>9}{:>7}{:>9}{:>10}{:>13}{:>12}{:>10}{:>8}{:>8}{:>9}"
         print(
             row.format(
                 "copies", "us", "pairs", "fast_1", "point > 1", "misses 1",
-                "half-width", "point sd", "turns", "s a pair",
+                "half-width", "point sd", "turns", "lag 1", "s a pair",
             )
         )  # fmt: skip
         found: list[Measurement] = []
@@ -198,7 +200,20 @@ def _figures(found: list[Measurement]) -> tuple[str, ...]:
         f"{median(map(_half, found)):.2%}",
         f"{spread:.2%}",
         f"{median(each.turns for each in found):g}",
+        f"{fmean(map(_likeness, found)):+.2f}",
     )
+
+
+def _likeness(measured: Measurement) -> float:
+    """Correlation of neighbouring turns' log ratios: 0 where noise is independent.
+
+    Freed of its bias, which is large for few turns.
+    """
+    pairs = zip(measured.baseline_times_us, measured.times_us, strict=True)
+    logs = [math.log(theirs / ours) for theirs, ours in pairs]
+    off = [value - fmean(logs) for value in logs]
+    raw = sum(a * b for a, b in pairwise(off)) / sum(value * value for value in off)
+    return raw + 1.0 / len(logs)
 
 
 def _half(measured: Measurement) -> float:
