@@ -195,6 +195,16 @@ def test_more_turns_go_on_and_another_plan_is_refused(judge: Judge) -> None:
     assert len(server.requests) == 2
 
 
+def test_what_nothing_came_of_binds_nobody(judge: Judge) -> None:
+    with serve([Error(400, "no more")]) as server:
+        assert refine(server, judge, starts(judge)).failed
+    with serve([coded("right")]) as server:
+        plan = replace(PLAN, choose="last", turns=1)
+        assert len(only(refine(server, judge, starts(judge), plan))) == 1
+    path = Path("solutions/m/.turns/level1/001_relu_sample0.jsonl")
+    assert head_of(path).plan == plan
+
+
 def test_the_machines_fault_is_not_told_to_the_model(judge: Judge) -> None:
     with serve([coded("not_judged"), coded("right")]) as server:
         refined = refine(server, judge, starts(judge))

@@ -16,6 +16,7 @@ from scripted_server import Answer, Error, ScriptedServer, Step, serve
 
 from pytest_kernelbench.authors.ledger import Ledger, Run
 from pytest_kernelbench.authors.limits import Budget
+from pytest_kernelbench.authors.prompt import PromptOptions
 from pytest_kernelbench.authors.sampling import Order, Sampled, book_past, sample
 from pytest_kernelbench.errors import UsageError
 
@@ -185,7 +186,10 @@ def test_what_broke_off_counts_in_the_next_session(ask: Callable[..., Sampled]) 
 
 
 def test_one_way_a_folder(folder: Path) -> None:
-    Ledger(folder, RUN)
+    Ledger(folder, Run(SAMPLING, PromptOptions(backend="hip")))
+    ledger = Ledger(folder, RUN)  # the first had no answer yet
+    (folder / ".answers/samples.jsonl").touch()
+    assert ledger.records == []
     with pytest.raises(UsageError, match=r'"temperature": 0\.7,? is now "temperature": 1\.0'):
         Ledger(folder, Run(replace(SAMPLING, temperature=1.0), OPTIONS))
 

@@ -91,7 +91,7 @@ class Ledger:
     def _check_run(self) -> None:
         path = self._answers / "run.json"
         now = msgspec.json.format(msgspec.json.encode(self.run), indent=2).decode()
-        if not path.exists():
+        if not path.exists() or not self._samples.exists():  # nothing came of it so far
             write_whole(path, now + "\n")
             return
         before = path.read_text(encoding="utf-8").strip()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _T = TypeVar("_T")
+_HEAD_AND_A_TURN = 2
 POLICIES = ("best", "last")
 UNTIL = ("never", "right", "fast")
 
@@ -90,8 +91,8 @@ class Trajectory:
         self.path = path
         self.head = head
         cut_short_line_removed(path)
-        lines = read_lines(path, dict)
-        if not lines:
+        if len(read_lines(path, dict)) < _HEAD_AND_A_TURN:  # nothing came of it so far
+            path.unlink(missing_ok=True)
             append_line(path, head)
         self.turns = turns_of(path)
         before = head_of(path)
