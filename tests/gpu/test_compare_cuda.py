@@ -13,7 +13,6 @@ from pytest_kernelbench.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from pytest_kernelbench.verdict import Verdict
 
