@@ -1,0 +1,149 @@
+"""Memory and compiled code beside a solution: who gives way, and who may see what is kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pytest_kernelbench.catalog.pair import Problem
+from pytest_kernelbench.errors import NoRoomError, ProblemError
+from pytest_kernelbench.judge import kept_code, referee
+from pytest_kernelbench.judge.bench import Bench
+from pytest_kernelbench.judge.rejection import Rejected
+from pytest_kernelbench.judge.runners import Runner
+from pytest_kernelbench.sandbox.plan import Plan
+from pytest_kernelbench.settings import Settings
+from pytest_kernelbench.verdict import Status
+
+VARIABLES = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
+
+
+class Planned(Exception):  # noqa: N818 - carries the plan out
+    """Instead of a process."""
+
+
+class Server:
+    def spawn(self, plan: Plan, *_: Any, **__: Any) -> None:
+        raise Planned(plan)
+
+
+def planned(folder: Path, *, trusted: bool) -> Plan:
+    source = folder / "problem.py"
+    source.write_text("")
+    bench = Bench.__new__(Bench)
+    vars(bench).update(
+        server=Server(),
+        settings=Settings(cache_dir=folder / "cache"),
+        problem=Problem(source, 1, 1, "problem"),
+        folder=folder,
+        gpu=False,
+        environment={"HERE": "1"},
+        prepared=SimpleNamespace(outputs=(), inputs_bytes=0, state_bytes=0),
+        _toolchains="",
+    )
+    with pytest.raises(Planned) as stopped:
+        bench.start_runner(source, "Model", trusted=trusted)
+    plan: Plan = stopped.value.args[0]
+    return plan
+
+
+def test_compiled_code_is_kept_for_the_baseline_and_out_of_a_solutions_reach(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_code.landlock, "abi", lambda: 3)
+    baseline = planned(tmp_path, trusted=True)
+    contender = planned(tmp_path, trusted=False)
+    kept = [baseline.environment[name] for name in VARIABLES]
+    assert sorted(baseline.writable) == sorted(kept)
+    assert all(Path(path).is_relative_to(tmp_path / "cache") for path in kept)
+    assert not contender.writable
+    assert not set(kept) & set(contender.readable)
+    assert contender.environment == {"HERE": "1"}
+
+
+def test_where_no_wall_would_keep_solutions_out_nothing_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_code.landlock, "abi", lambda: 0)
+    plan = planned(tmp_path, trusted=True)
+    assert not plan.writable
+    assert plan.environment == {"HERE": "1"}
+
+
+@pytest.mark.parametrize(
+    ("trusted", "error"), [(True, NoRoomError), (False, Rejected)], ids=["baseline", "contender"]
+)
+def test_memory_that_the_judge_fills_itself_is_no_bad_problem(
+    trusted: bool,  # noqa: FBT001 - a parameter of the test
+    error: type[Exception],
+) -> None:
+    runner = Runner(None, 1.0, trusted=trusted)  # type: ignore[arg-type]
+    with pytest.raises(error) as raised:
+        runner.reject(Status.OUT_OF_MEMORY, "ran out of memory in forward()")
+    assert not isinstance(raised.value, ProblemError)
+
+
+class Trial:
+    """Of which both sides fit only in turns, or not even so."""
+
+    def __init__(self, *, helps: bool) -> None:
+        self.helps, self.asked = helps, 0
+
+    def alternate(self) -> bool:
+        self.asked += 1
+        return self.helps and self.asked == 1
+
+
+@pytest.mark.parametrize(
+    "error", [NoRoomError("no room"), Rejected(Status.OUT_OF_MEMORY, "full")], ids=str
+)
+def test_where_both_sides_do_not_fit_they_take_turns(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    races, ended = [], []
+
+    def race(trial: Any, *_: Any) -> str:
+        races.append(trial)
+        if len(races) == 1:
+            raise error
+        return "measured"
+
+    monkeypatch.setattr(referee, "race", race)
+    judge = referee.Referee(Settings(), SimpleNamespace(is_gpu=True))  # type: ignore[arg-type]
+    bench: Any = SimpleNamespace(end_baselines=lambda: ended.append(1))
+    trial: Any = Trial(helps=True)
+    assert judge._raced(trial, bench, "eager", None) == "measured"  # type: ignore[comparison-overlap]
+    assert len(races) == 2
+    assert ended == [1]
+
+
+@pytest.mark.parametrize("error", [NoRoomError("no room"), Rejected(Status.RAISED, "oh")], ids=str)
+def test_what_turns_cannot_mend_is_told(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def race(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(referee, "race", race)
+    judge = referee.Referee(Settings(), SimpleNamespace(is_gpu=True))  # type: ignore[arg-type]
+    trial: Any = Trial(helps=False)
+    with pytest.raises(type(error)):
+        judge._raced(trial, SimpleNamespace(), "eager", None)  # type: ignore[arg-type]
+
+
+def test_baselines_rest_but_the_one_that_is_timed() -> None:
+    told: list[tuple[str, str]] = []
+
+    def runner(name: str) -> Any:
+        def ask(order: object, *_: Any, **__: Any) -> None:
+            told.append((name, type(order).__name__))
+
+        return SimpleNamespace(ask=ask)
+
+    bench = Bench.__new__(Bench)
+    vars(bench).update(
+        _baselines={name: runner(name) for name in ("eager", "compile", "compile-max")}, gpu=False
+    )
+    bench.rest(but="compile")
+    assert told == [("eager", "Release"), ("compile-max", "Release")]
