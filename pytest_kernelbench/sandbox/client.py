@@ -235,11 +235,15 @@ class Child:
         """
         deadline = time.monotonic() + patience_s
         late: dict[int, int] = {}
+        # First of all, before anything is looked up: what works until it is told works for nothing.
+        self._stops_left += 1
+        send(self.init_pid, STOP_ALL)
+        stop(self.pid)
         known = set(descendants(self.init_pid))
         for pid in known:
             stop(pid)
         told, told_ns, seen_ns = set(known), time.perf_counter_ns(), 0
-        self._stop_newborns(patience_s)
+        self._await_stopped(patience_s)
         if not known.issuperset(descendants(self.init_pid)):
             told_ns = time.perf_counter_ns()
         quiet = 0
@@ -262,10 +266,8 @@ class Child:
         worked_ns = sum(max(0, cpu_ns(pid) - before) for pid, before in late.items())
         return told_ns if worked_ns < _STOPPING_NS else max(told_ns, seen_ns) + worked_ns
 
-    def _stop_newborns(self, patience_s: float) -> None:
-        """Have init stop whatever there is, at once: processes that live too briefly to be seen."""
-        self._stops_left += 1
-        send(self.init_pid, STOP_ALL)
+    def _await_stopped(self, patience_s: float) -> None:
+        """Wait until init has stopped what there is: also what lives too briefly to be seen."""
         deadline = time.monotonic() + patience_s
         while self.ended() is None and self._stops_left and time.monotonic() < deadline:
             time.sleep(_ACK_PAUSE_S)

@@ -20,7 +20,6 @@ ALTERED, BAD = Status.ALTERED_INPUTS, Status.BAD_PROBLEM
 
 QUICK = {
     "corrupt_agreeable_subclass": (STRUCTURE,),
-    "corrupt_answer_twice": (VALUE, UNSTABLE, CRASHED),
     "corrupt_class_swap": (STRUCTURE,),
     "corrupt_close_channel": (CRASHED,),
     "corrupt_default_device": (STRUCTURE, Status.WRONG_DTYPE, VALUE, RAISED),
@@ -51,10 +50,6 @@ QUICK = {
     "env_stack_overflow": (CRASHED,),
     "env_write_sealed_inputs": (ALTERED, VALUE),
     "env_zero_size_output": (SHAPE,),
-    "escape_early_answer": (VALUE, UNSTABLE, CRASHED, ALTERED),
-    "escape_send_then_compute": (VALUE, UNSTABLE),
-    "escape_thread_always": (VALUE, UNSTABLE),
-    "escape_timer_signal": (VALUE, UNSTABLE),
     "less_bf16_matmul": (VALUE,),
     "less_noop_layerscale": (BAD,),
     "less_precise_on_negatives": (VALUE,),

@@ -3,6 +3,7 @@
 # problem: matmul
 # device: any
 # expected: reject: crash
+# neutralised: speedup <= 1.15
 # note: sends each answer twice, so that the second stands ready before the next call is made.
 import sys
 import torch

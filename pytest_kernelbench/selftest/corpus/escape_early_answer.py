@@ -3,6 +3,7 @@
 # problem: matmul
 # device: any
 # expected: reject: work_escaped
+# neutralised: speedup <= 1.15
 # note: finds the judge's socket among its descriptors, answers before it has computed, computes afterwards, and keeps the runner's own answer from being sent.
 import os
 import socket

@@ -3,6 +3,7 @@
 # problem: matmul
 # device: any
 # expected: reject: work_escaped
+# neutralised: speedup <= 1.15
 # note: replaces socket.sendall by one that computes the output after the runner's answer has been sent.
 import socket
 import torch

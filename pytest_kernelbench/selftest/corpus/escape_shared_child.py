@@ -3,6 +3,7 @@
 # problem: bias_relu
 # device: cpu
 # expected: reject: work_escaped
+# neutralised: speedup <= 1.15
 # note: a process that has left its parent's group computes into shared memory after forward() has returned that memory as its output.
 import mmap
 import os

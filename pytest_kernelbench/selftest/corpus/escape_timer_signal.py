@@ -3,6 +3,7 @@
 # problem: matmul
 # device: any
 # expected: reject: work_escaped
+# neutralised: speedup <= 1.15
 # note: returns an empty output and computes in the handler of a timer that goes off while the runner waits for the next order.
 import signal
 import torch
