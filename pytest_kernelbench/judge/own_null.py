@@ -73,14 +73,21 @@ class OwnNull:
 
 
 def measure(bench: Bench, runner: Runner, slot: int) -> OwnNull:
-    """Null calls in turns with the first baseline's. ``runner`` has constructed nothing yet."""
-    station = Station(bench, runner, slot)
+    """Null calls in turns with the first baseline's. ``runner`` has constructed nothing yet.
+
+    So whatever goes wrong is not the solution's doing, and its process is still to be trusted.
+    """
+    usual, runner.trusted = runner.trusted, True
     try:
-        anchor = bench.start_station(bench.settings.baselines[0])
-        return OwnNull(station, anchor, _shift(station, anchor))
-    except BaseException:
-        station.close()
-        raise
+        station = Station(bench, runner, slot)
+        try:
+            anchor = bench.start_station(bench.settings.baselines[0])
+            return OwnNull(station, anchor, _shift(station, anchor))
+        except BaseException:
+            station.close()
+            raise
+    finally:
+        runner.trusted = usual
 
 
 def _shift(station: Station, anchor: Station) -> Shift | None:
