@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -17,8 +17,10 @@ from pytest_kernelbench.judge.bench import EARLIER, Bench
 from pytest_kernelbench.judge.device_trial import DeviceTrial
 from pytest_kernelbench.judge.families import PLAIN
 from pytest_kernelbench.judge.host_trial import HostTrial
-from pytest_kernelbench.judge.kernels import Finding, find
+from pytest_kernelbench.judge.kernels import find
+from pytest_kernelbench.judge.narrow import humbler, is_narrow, unconfirmed
 from pytest_kernelbench.judge.profiles import profile_of, reference_profile
+from pytest_kernelbench.judge.progress import Progress
 from pytest_kernelbench.judge.quiet import calibrate
 from pytest_kernelbench.judge.race import TooShort, race
 from pytest_kernelbench.judge.rejection import Rejected, StoodDown
@@ -27,7 +29,7 @@ from pytest_kernelbench.judge.sizes import other_sizes
 from pytest_kernelbench.sandbox.client import ForkServer
 from pytest_kernelbench.timing.floor import Floor, floor
 from pytest_kernelbench.timing.roof import Roof
-from pytest_kernelbench.verdict import Measurement, Roofline, Status, Verdict
+from pytest_kernelbench.verdict import Measurement, Status, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,22 +57,6 @@ _COMPILERS = ("torch._dynamo",)
 _TIMING_FAILURES = frozenset(
     {Status.RAISED, Status.CRASHED, Status.TIMED_OUT, Status.OUT_OF_MEMORY}
 )
-
-
-@dataclass
-class Progress:
-    """What is known of a pair so far."""
-
-    agreed: bool = False
-    rounds: int = 0
-    notes: list[str] = field(default_factory=list)
-    measurements: tuple[Measurement, ...] = ()
-    control: Measurement | None = None
-    previous: Measurement | None = None
-    roofline: Roofline | None = None
-    ran: Finding = field(default_factory=lambda: Finding({}))
-    walls: tuple[str, ...] = ()
-    missing_walls: tuple[str, ...] = ()
 
 
 class Referee:
@@ -197,13 +183,7 @@ class Referee:
                 calibrate(bench, self.settings.baselines[0])
         progress.control = self._control(bench)
         bench.rest()  # an out-of-memory of the solution must be its own
-        contender = bench.start_runner(
-            pair.solution.path,
-            pair.solution.entry,
-            trusted=False,
-            extension=str(extension.folder),
-            raced=timed,
-        )
+        contender = self._contender(pair, extension, bench, raced=timed)
         progress.walls = contender.child.walls
         progress.missing_walls = contender.child.missing_walls
         progress.notes.extend(contender.notes)
@@ -224,6 +204,7 @@ class Referee:
         finally:
             contender.close()
         # Once the contender has given its memory back.
+        self._confirm(pair, extension, bench, progress)
         reference = reference_profile(bench, self._trial)
         progress.ran = find(profiled, reference, on_device=self.device.is_gpu)
         progress.notes.extend([progress.ran.note] if progress.ran.note else [])
@@ -240,13 +221,34 @@ class Referee:
             else:
                 progress.notes.append(f"{words}: {rounds} rounds agree")
 
+    def _confirm(self, pair: Pair, extension: Extension, bench: Bench, progress: Progress) -> None:
+        """Measure what is won by little again, in new processes on both sides."""
+        first, *others = progress.measurements or (None,)
+        limits = self.settings.thresholds or (1.0,)
+        if first is None or not self.device.is_gpu or not is_narrow(first, limits):
+            return
+        bench.end_baselines()
+        try:
+            runner = self._contender(pair, extension, bench, raced=True)
+            with closing(runner) as contender, closing(self._trial(bench, contender)) as trial:
+                trial.agree(PLAIN)
+                again = self._raced(trial, bench, first.baseline, self._floor(bench, progress))
+            first = humbler(first, again)
+        except (TooShort, NoRoomError) as refusal:
+            first = unconfirmed(first, str(refusal).partition("\n")[0])
+        progress.measurements = (first, *others)
+
+    @staticmethod
+    def _contender(pair: Pair, extension: Extension, bench: Bench, *, raced: bool) -> Runner:
+        path, entry, folder = pair.solution.path, pair.solution.entry, str(extension.folder)
+        return bench.start_runner(path, entry, trusted=False, extension=folder, raced=raced)
+
     def _agree_at(self, size: str, pair: Pair, extension: Extension) -> int:
         """Another size of the problem, in processes of its own; gives the rounds that agreed."""
         assert self._server is not None
         there = Progress()
         with closing(Bench(self._server, pair.problem, self.settings, self.device, size)) as bench:
-            path, entry = pair.solution.path, pair.solution.entry
-            runner = bench.start_runner(path, entry, trusted=False, extension=str(extension.folder))
+            runner = self._contender(pair, extension, bench, raced=False)
             with closing(runner) as contender, closing(self._trial(bench, contender)) as trial:
                 self._agree(trial, bench, contender, there)
         return there.rounds

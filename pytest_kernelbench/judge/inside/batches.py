@@ -151,12 +151,13 @@ class DeviceRunner:
         self._before = {_pointer(block) for outputs in self.kept for block, _ in outputs}
         self._alive, self.kept = self.kept, []
         self.runner.outputs = []
+        # Only here: it waits for the device, which waits at the gate once calls are queued. So does
+        # a forward that sets lines aside, which then pays for what its host does.
         driver.forget_persisting_l2()
         gc.disable()
         try:
             with _no_grad():
                 answer = self._enqueue(order)
-                driver.forget_persisting_l2()  # what forward() has set aside: nothing runs yet
                 self.runner.channel.send(wire.Done())
                 driver.synchronize()
         except loading.Stop:

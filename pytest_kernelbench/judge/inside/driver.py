@@ -120,7 +120,7 @@ def synchronize() -> None:
 
 
 def forget_persisting_l2() -> None:
-    """Give back lines that were set aside in L2, and set none aside."""
+    """Give back lines that were set aside in L2, and set none aside. Waits for the device."""
     _cuda.cuCtxSetLimit(_LIMIT_PERSISTING_L2, ctypes.c_size_t(0))
     _cuda.cuCtxResetPersistingL2Cache()  # both fail where the device has no such thing
 
