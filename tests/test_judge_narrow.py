@@ -35,12 +35,12 @@ WON = Measurement(
         (1.52, (1.0, 2.0), False),
     ],
 )
-def test_what_is_won_by_little(low: float, thresholds: tuple[float, ...], narrow: bool) -> None:
+def test_what_is_won_by_little(*, low: float, thresholds: tuple[float, ...], narrow: bool) -> None:
     assert is_narrow(replace(WON, low=low), thresholds) is narrow
 
 
 @pytest.mark.parametrize("swapped", [False, True])
-def test_the_humbler_figure_counts_whichever_came_first(swapped: bool) -> None:
+def test_the_humbler_figure_counts_whichever_came_first(*, swapped: bool) -> None:
     lost = replace(WON, speedup=1.001, low=0.994, high=1.008)
     pair = (lost, WON) if swapped else (WON, lost)
     counted = humbler(*pair)
