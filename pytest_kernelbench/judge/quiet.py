@@ -4,8 +4,7 @@ A stopped process does not stop its kernels: they go on, and two processes that 
 device are given it in turns of milliseconds. So a few milliseconds of null calls tell.
 
 They run before every timed batch of either side, in the process that is timed: a device that comes
-from another process, or from doing nothing, needs up to a millisecond until it is as quick as it
-gets (on an H200 a side without such a lead-in was 5 to 9 % slow).
+from another process, or from doing nothing, is in the same state then whoever is next.
 """
 
 from __future__ import annotations
