@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,13 @@ class Tree:
     def run(self, *args: str) -> pytest.RunResult:
         """Run pytest in this process."""
         return self.pytester.runpytest_inprocess(*args)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _ctrl_c_works() -> None:
+    """Where the tests run in the background of a script, Ctrl-C is ignored: theirs too, then."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
