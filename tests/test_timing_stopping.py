@@ -8,8 +8,8 @@ import random
 
 import pytest
 
-from pytest_kernelbench.timing.interval import MOST_PAIRS
-from pytest_kernelbench.timing.stopping import Look, Reason, Rules, Stopping
+from pytest_kernelbench.timing.interval import MOST_PAIRS, Interval
+from pytest_kernelbench.timing.stopping import Apart, Look, Reason, Rules, Stopping
 
 PAIR_S = 0.04
 
@@ -123,3 +123,27 @@ def test_a_copy_is_called_fast_in_at_most_one_of_forty_pairs(noise: float) -> No
         assert look.interval is not None
         fast += look.interval.above(1.0)
     assert fast / runs <= 0.025
+
+
+def test_what_turns_do_not_show_is_part_of_what_is_decided() -> None:
+    """A copy whose turns say 1.01x is not decided, and the interval that is reported says so."""
+    rules = Rules(thresholds=(1.0,), budget_s=1.0, width=0.0)
+    looks = {}
+    for name, apart in {"alike": Apart(), "apart": Apart(share=0.005, us=0.6)}.items():
+        stopping = Stopping(rules, apart)
+        for _ in range(6):
+            stopping.add_null(100.0, 100.0)
+        for turn in range(8):
+            jitter = 0.02 * (turn % 3)
+            look = stopping.add(160.6 + jitter, 160.0 + jitter, elapsed_s=0.1)
+        looks[name] = look
+    assert looks["alike"].stop is Reason.DECIDED
+    assert looks["apart"].stop is None
+    interval = looks["apart"].interval
+    assert interval is not None
+    assert interval.low < 1.0 < interval.center
+
+
+def test_a_time_below_the_protocols_cost_is_widened_by_nothing() -> None:
+    interval = Interval(1.0, 0.9, 1.1)
+    assert Apart(share=0.1, us=1.0).widen(interval, 0.0) == interval

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Protocol
 
 from pytest_kernelbench.timing.schedule import rounds
-from pytest_kernelbench.timing.stopping import Look, Rules, Stopping
+from pytest_kernelbench.timing.stopping import Apart, Look, Rules, Stopping
 from pytest_kernelbench.verdict import Measurement
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def race(
 
 
 def _run(track: Track, rules: Rules) -> tuple[Stopping, Look, int]:
-    stopping = Stopping(rules)
+    stopping = Stopping(rules, Apart(track.process_share, track.process_us))
     for _ in range(_NULLS_FIRST):
         stopping.add_null(*track.null())
     spent_s, spoiled = 0.0, 0
@@ -135,8 +135,7 @@ def _measurement(  # noqa: PLR0913, PLR0917 - all that was found out
     for who, net in (("the baseline", theirs), ("the solution", ours)):
         if refusal := net.refusal(track.least_of_null):
             raise TooShort(f"{who} is {refusal}")
-    shortest_us = min(theirs.median_us, ours.median_us)
-    interval = look.interval.widened(track.process_share + track.process_us / shortest_us)
+    interval = look.interval
     low, high, refusals = interval.low, interval.high, []
     if floor is not None and (impossible := floor.refusal(ours.median_us, ours.null_error_us)):
         low, refusals = 0.0, [impossible]

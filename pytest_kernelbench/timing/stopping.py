@@ -50,14 +50,32 @@ class Rules:
 
 
 @dataclass(frozen=True)
+class Apart:
+    """How far two processes that run one program are apart in every turn alike."""
+
+    share: float = 0.0
+    us: float = 0.0
+
+    def widen(self, interval: Interval, shortest_us: float) -> Interval:
+        """The interval with that error in it, which turns do not show."""
+        if shortest_us <= 0.0:
+            return interval  # too short to be told from the protocol's cost: refused as such
+        return interval.widened(self.share + self.us / shortest_us)
+
+
+@dataclass(frozen=True)
 class Look:
     """The state after one more pair."""
 
     pairs: int
     interval: Interval | None
-    """None after an odd number of pairs: half of an ABBA tells drift and speedup not apart."""
+    """As it is reported. None after an odd number of pairs: half of an ABBA tells drift and speedup
+    not apart."""
     stop: Reason | None
     """None: go on."""
+
+
+_NOT_APART = Apart()
 
 
 class Stopping:
@@ -69,9 +87,10 @@ class Stopping:
     measured again.
     """
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, apart: Apart = _NOT_APART) -> None:
         """One per solution and baseline; with two baselines the solution's turns go to both."""
         self._rules = rules
+        self._apart = apart
         self._baseline_us: list[float] = []
         self._solution_us: list[float] = []
         self._baseline_null_us: list[float] = []
@@ -90,8 +109,10 @@ class Stopping:
         # Looks happen only after whole ABBAs: fewer looks, and a steady drift has cancelled.
         if pairs % 2:
             return Look(pairs, None, None)
-        interval = speedup(self.baseline, self.solution)
-        return Look(pairs, interval, self._reason(pairs, interval, elapsed_s))
+        theirs, ours = self.baseline, self.solution
+        of_turns = speedup(theirs, ours)
+        interval = self._apart.widen(of_turns, min(theirs.median_us, ours.median_us))
+        return Look(pairs, interval, self._reason(pairs, of_turns, interval, elapsed_s))
 
     @property
     def baseline(self) -> Net:
@@ -103,14 +124,16 @@ class Stopping:
         """The solution's net times so far."""
         return net_times(self._solution_us, self._solution_null_us)
 
-    def _reason(self, pairs: int, interval: Interval, elapsed_s: float) -> Reason | None:
+    def _reason(
+        self, pairs: int, of_turns: Interval, interval: Interval, elapsed_s: float
+    ) -> Reason | None:
         rules = self._rules
         if pairs < rules.least_pairs:
             late = elapsed_s >= _PATIENCE * rules.budget_s and pairs >= LEAST_PAIRS
             return Reason.BUDGET if late else None
         if rules.thresholds and all(map(interval.decides, rules.thresholds)):
             return Reason.DECIDED
-        if interval.width < rules.width:
+        if of_turns.width < rules.width:  # more turns make only these narrower
             return Reason.NARROW
         if elapsed_s >= rules.budget_s:
             return Reason.BUDGET
