@@ -13,6 +13,7 @@ import sys
 import sysconfig
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -168,7 +169,7 @@ def _torch() -> tuple[str, str, str]:
     # beside them.
     places = ([path] for path in import_paths())
     found = (PathFinder.find_spec("torch", place) for place in places)
-    specs = [spec for spec in (*found, importlib.util.find_spec("torch")) if spec is not None]
+    specs = (spec for spec in chain(found, map(importlib.util.find_spec, ["torch"])) if spec)
     # PYTHONPATH may name such a folder too; a file of that name is no torch.
     spec = next((each for each in specs if each.submodule_search_locations), None)
     if spec is None or not spec.origin:

@@ -285,7 +285,7 @@ def test_torch_compile_is_flagged(bench: Bench) -> None:
     bench.judge.referee.discard_bench()
     verdict = bench("large", "return self.fn(x, self.bias)", init=init)
     assert verdict.status is Status.NOT_A_KERNEL, (verdict.reasons, verdict.detail)
-    assert next(iter(verdict.kernels)) == "torch.compile"
+    assert "torch.compile" in verdict.kernels, "before or after what lies outside of operators"
 
 
 @pytest.mark.slow

@@ -90,5 +90,7 @@ def test_a_constant_within_a_coarse_tolerance_is_found_by_the_families(tmp_path:
         constant = judge(*pair(tmp_path, expression, "torch.tensor(1.0)", inputs))
         honest = judge(*pair(tmp_path, expression, "x.norm() / 256", inputs))
     assert constant.status is Status.WRONG_VALUE
-    assert "two draws of inputs agree within the tolerance" in constant.reasons[0]
+    # By the families, or before, on the problem's own inputs: both are held against float64.
+    found = ("two draws of inputs agree within the tolerance", "of lower precision than the refer")
+    assert any(words in constant.reasons[0] for words in found), constant.reasons
     assert honest.status.right, honest.reasons
