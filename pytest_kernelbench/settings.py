@@ -88,7 +88,12 @@ class Settings:
     @property
     def threshold(self) -> float:
         """The largest ``--kb-p`` given, else 1."""
-        return max(self.thresholds, default=1.0)
+        return max(self.to_decide)
+
+    @property
+    def to_decide(self) -> tuple[float, ...]:
+        """Speedups that each pair is timed for until they are decided."""
+        return self.thresholds or (1.0,)
 
     @property
     def required_speedup(self) -> float | None:

@@ -303,10 +303,7 @@ class Bench:
             yield
         finally:
             self._stand_in = None
-            if (station := self._stations.pop(EARLIER, None)) is not None:
-                station.close()
-            if (ended := self._baselines.pop(EARLIER, None)) is not None:
-                ended.close()
+            self._end_baseline(EARLIER)
 
     def _host_bytes(self) -> int:
         """Host memory for a runner and all that it starts: many times what the problem itself has.
@@ -330,11 +327,14 @@ class Bench:
 
     def end_baselines(self) -> None:
         """End the baselines' processes; whoever needs one starts it anew."""
-        for station in self._stations.values():
+        for name in tuple(self._baselines):
+            self._end_baseline(name)
+
+    def _end_baseline(self, name: str) -> None:
+        if (station := self._stations.pop(name, None)) is not None:
             station.close()
-        for baseline in self._baselines.values():
+        if (baseline := self._baselines.pop(name, None)) is not None:
             baseline.close()
-        self._stations, self._baselines = {}, {}
 
     def start_station(self, name: str = EAGER) -> Station:
         """A baseline on the device; set up once."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_kernelbench.judge.kernels import Finding
 
 if TYPE_CHECKING:
+    from pytest_kernelbench.timing.floor import Floor
     from pytest_kernelbench.verdict import Measurement, Roofline
 
 
@@ -22,6 +23,7 @@ class Progress:
     control: Measurement | None = None
     previous: Measurement | None = None
     roofline: Roofline | None = None
+    floor: Floor | None = None
     ran: Finding = field(default_factory=lambda: Finding({}))
     walls: tuple[str, ...] = ()
     missing_walls: tuple[str, ...] = ()

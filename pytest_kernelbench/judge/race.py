@@ -80,7 +80,7 @@ def race(
     to tell from the protocol's noise. Where device events speak of another time than the outside
     clock, all is measured once more and marked.
     """
-    rules = rules or Rules(settings.thresholds or (1.0,), settings.budget_s)
+    rules = rules or Rules(settings.to_decide, settings.budget_s)
     track.against(baseline)
     _warm_up(track)
     notes: list[str] = []

@@ -224,15 +224,16 @@ class Referee:
     def _confirm(self, pair: Pair, extension: Extension, bench: Bench, progress: Progress) -> None:
         """Measure what is won by little again, in new processes on both sides."""
         first, *others = progress.measurements or (None,)
-        limits = self.settings.thresholds or (1.0,)
-        if first is None or not self.device.is_gpu or not is_narrow(first, limits):
+        if first is None or not self.device.is_gpu:
+            return
+        if not is_narrow(first, self.settings.to_decide):
             return
         bench.end_baselines()
         try:
             runner = self._contender(pair, extension, bench, raced=True)
             with closing(runner) as contender, closing(self._trial(bench, contender)) as trial:
                 trial.agree(PLAIN)
-                again = self._raced(trial, bench, first.baseline, self._floor(bench, progress))
+                again = self._raced(trial, bench, first.baseline, progress.floor)
             first = humbler(first, again)
         except (TooShort, NoRoomError) as refusal:
             first = unconfirmed(first, str(refusal).partition("\n")[0])
@@ -254,10 +255,10 @@ class Referee:
         return there.rounds
 
     def _time(self, trial: Trial, bench: Bench, progress: Progress) -> None:
-        limit = self._floor(bench, progress)
+        progress.floor = self._floor(bench, progress)
         for name in self.settings.baselines:
             try:
-                measured = self._raced(trial, bench, name, limit)
+                measured = self._raced(trial, bench, name, progress.floor)
             except (TooShort, NoRoomError) as refusal:
                 why = str(refusal).partition("\n")[0]
                 progress.notes.append(f"not timed against {name}: {why}")
