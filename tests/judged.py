@@ -16,6 +16,18 @@ from pytest_kernelbench.settings import Settings
 if TYPE_CHECKING:
     from pytest_kernelbench.verdict import Verdict
 
+SMALL_PROBLEM = """
+    import torch
+    class Model(torch.nn.Module):
+        def forward(self, a):
+            return a * 2 + 1
+    def get_inputs():
+        return [torch.randn(64, 64)]
+    def get_init_inputs():
+        return []
+"""
+"""One that costs next to nothing, indented as in the tests that write it."""
+
 
 class Judge:
     """A referee on the CPU and an extension with nothing in it."""

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from judged import SMALL_PROBLEM
 
 from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
 from pytest_kernelbench.engine.local import LocalEngine
@@ -23,16 +24,6 @@ from pytest_kernelbench.sandbox.tree import descendants
 from pytest_kernelbench.settings import Settings
 from pytest_kernelbench.verdict import Status, Verdict
 
-PROBLEM = """
-    import torch
-    class Model(torch.nn.Module):
-        def forward(self, a):
-            return a * 2 + 1
-    def get_inputs():
-        return [torch.randn(64, 64)]
-    def get_init_inputs():
-        return []
-"""
 FORWARD = """
     import os, signal, time, torch
     class ModelNew(torch.nn.Module):
@@ -49,7 +40,7 @@ class Engine:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.problem = Problem(folder / "problem.py", 1, 1, "p")
-        self.problem.path.write_text(textwrap.dedent(PROBLEM))
+        self.problem.path.write_text(textwrap.dedent(SMALL_PROBLEM))
         settings = Settings(
             cache_dir=folder / "cache", correctness_only=True, seeds=2, timeout_s=20.0
         )
@@ -173,7 +164,7 @@ def test_a_stop_ends_everything_at_once(tmp_path: Path, how: str) -> None:
     """While the second pair hangs in ``forward``, and the third in its build."""
     first, arguments, exit_status, says, within_s = STOPS[how]
     write = _writer(tmp_path)
-    write("problems/level1/001_p.py", PROBLEM)
+    write("problems/level1/001_p.py", SMALL_PROBLEM)
     write("solutions/ann/level1/001_p_sample0.py", FORWARD.format(body=first))
     # Built after the first, so that it is judged after it.
     slow = SLOW.format(seconds=2) + textwrap.dedent(FORWARD).format(body="time.sleep(300)")

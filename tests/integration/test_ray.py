@@ -15,20 +15,11 @@ from pathlib import Path
 
 import psutil
 import pytest
+from judged import SMALL_PROBLEM
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'pytest-kernelbench[ray]'")
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
 
-PROBLEM = """
-    import torch
-    class Model(torch.nn.Module):
-        def forward(self, a):
-            return a * 2 + 1
-    def get_inputs():
-        return [torch.randn(64, 64)]
-    def get_init_inputs():
-        return []
-"""
 SOLUTION = """
     import time, torch
     class ModelNew(torch.nn.Module):
@@ -65,7 +56,7 @@ class Project:
         self.folder = folder
         self.temporary = temporary
         self.write("pytest.toml", '[pytest]\naddopts = ["-p", "no:hypothesispytest"]\n')
-        self.write("problems/level1/001_line.py", PROBLEM)
+        self.write("problems/level1/001_line.py", SMALL_PROBLEM)
 
     def write(self, name: str, text: str) -> None:
         path = self.folder / name
