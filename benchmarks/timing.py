@@ -4,10 +4,11 @@
 
 *ours*: the judge's outside clock on a copy of the reference, null batch subtracted. *CUPTI*: the
 time of the forward's kernels as torch.profiler has it, summed, in a plain process that flushes the
-cache before each call. *do_bench*: the median that triton.testing.do_bench gives there. *events*:
-device events around the forward in the contender, the judge's own evidence. What the profiler does
-not count is the gap between one kernel and the next (about a microsecond), which is time all the
-same: short kernels and forwards of many kernels are longer by our clock than the sum of kernels.
+cache before each call, and *span* from the start of its first kernel to the end of its last one.
+*do_bench*: the median that triton.testing.do_bench gives there. *events*: device events around the
+forward in the contender, the judge's own evidence. What the sum does not count is the gap between
+one kernel and the next, which is time all the same: short kernels and forwards of many kernels are
+longer by our clock than the sum of their kernels.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import groupby
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 from programs import Program, bench_of, copy_of, judged, product, randn
@@ -48,7 +50,7 @@ PROGRAMS = (
     Program("product_10240", "x @ y", product(10240, 10240, 10240)),
 )
 _LONG_US = 20.0
-_ROW = "{:18}{:>11}{:>11}{:>11}{:>11}{:>9}{:>12}{:>13}"
+_ROW = "{:18}{:>11}{:>11}{:>11}{:>11}{:>11}{:>9}{:>12}{:>13}"
 
 
 def main() -> None:
@@ -66,9 +68,10 @@ def main() -> None:
     print(f"{device.name}, driver {device.driver}")
     print(
         _ROW.format(
-            "us a call", "ours", "CUPTI", "do_bench", "events", "kernels", "ours/CUPTI", "db/CUPTI"
+            "us a call", "ours", "CUPTI", "span", "do_bench", "events", "kernels", "ours/CUPTI",
+            "db/CUPTI",
         )
-    )
+    )  # fmt: skip
     errors: dict[str, tuple[float, float]] = {}
     with tempfile.TemporaryDirectory() as name, ForkServer(PRELOAD) as server:
         folder = Path(name)
@@ -88,6 +91,7 @@ def main() -> None:
                     program.name,
                     f"{ours:.2f}",
                     f"{cupti:.2f}",
+                    f"{found['span_us']:.2f}",
                     f"{found['do_bench_us']:.2f}",
                     f"{measured.events_us:.2f}" if measured.events_us else "-",
                     f"{found['kernels']:g}",
@@ -166,13 +170,27 @@ def _profiled(forward: Callable[[], object]) -> dict[str, float]:
         return [event for event in profiler.events() if event.device_type.name == "CUDA"]
 
     of_flush = {event.name for event in kernels((flush.zero_,), 1)}
-    both = kernels((flush.zero_, forward), calls)
+    both = sorted(kernels((flush.zero_, forward), calls), key=lambda event: event.time_range.start)
     # The cache is flushed before each call, which is no part of it: that kernel is known by name.
     own = [event for event in both if event.name not in of_flush]
     if not own:
         raise RuntimeError(f"nothing was profiled but {', '.join(sorted(of_flush)) or 'nothing'}")
     total_us = sum(event.time_range.elapsed_us() for event in own)
-    return {"cupti_us": total_us / calls, "kernels": len(own) / calls}
+    return {
+        "cupti_us": total_us / calls,
+        "span_us": fmean(_spans_us(both, of_flush)),
+        "kernels": len(own) / calls,
+    }
+
+
+def _spans_us(events: list[Any], of_flush: set[str]) -> list[float]:
+    """Of each call, from its first kernel's start to its last one's end; events by their starts."""
+    spans = []
+    for is_flush, call in groupby(events, key=lambda event: event.name in of_flush):
+        if not is_flush:
+            ranges = [event.time_range for event in call]
+            spans.append(max(each.end for each in ranges) - ranges[0].start)
+    return spans
 
 
 if __name__ == "__main__":
