@@ -57,7 +57,14 @@ CPU = (
     Program("layernorm_4m", "F.layer_norm(x, (2048,))", (randn(2048, 2048),)),
 )
 BUDGETS_S = (0.5, 1.0, 2.0)
-_OF_BUDGETS = ("relu_of_product", "relu_64m", "product_2048", "product_512", "softmax_4m")
+_OF_BUDGETS = (
+    "product_1024",
+    "relu_of_product",
+    "relu_64m",
+    "product_2048",
+    "product_512",
+    "softmax_4m",
+)
 _SHARE = 0.03
 _REPEATS = 4
 

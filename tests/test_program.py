@@ -168,3 +168,24 @@ def test_map_tensors_keeps_structure() -> None:
     tree = {"a": [torch.ones(1), 2], "b": (torch.ones(1), None)}
     doubled = map_tensors(tree, lambda tensor: tensor * 2)
     assert doubled == {"a": [torch.full((1,), 2.0), 2], "b": (torch.full((1,), 2.0), None)}
+
+
+def test_what_inputs_leave_uninitialized_is_zero(tmp_path: Path) -> None:
+    """A buffer to be written to must not hold an answer that was in this memory before."""
+    path = tmp_path / "into.py"
+    path.write_text(
+        "import torch\n"
+        "class Model(torch.nn.Module):\n"
+        "    def forward(self, x, *into): return x\n"
+        "def get_inputs():\n"
+        "    x = torch.rand(1000)\n"
+        "    strided = torch.empty_strided((10, 100), (100, 1))\n"
+        "    return [x, torch.empty_like(x), torch.empty(1000), strided, x.new_empty(1000)]\n"
+    )
+    program = load_program(path)
+    for seed in range(5):
+        used = [torch.full((1000,), 7.0) for _ in range(8)]
+        del used
+        drawn, *buffers = program.make_inputs(seed)
+        assert drawn.abs().sum() > 0
+        assert [buffer.count_nonzero().item() for buffer in buffers] == [0] * 4

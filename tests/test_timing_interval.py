@@ -170,12 +170,23 @@ def test_thresholds_are_decided_strictly() -> None:
     ]
 
 
-def test_widening_moves_both_ends_outwards() -> None:
-    found = Interval(1.0, 0.99, 1.01).widened(0.02)
-    assert found.low == pytest.approx(0.99 / 1.02)
-    assert found.high == pytest.approx(1.01 * 1.02)
+def test_an_error_that_turns_do_not_show_joins_in_quadrature() -> None:
+    found = Interval(2.0, 2.0 * math.exp(-0.03), 2.0 * math.exp(0.03)).widened(math.expm1(0.04))
+    assert found.low == pytest.approx(2.0 * math.exp(-0.05))
+    assert found.high == pytest.approx(2.0 * math.exp(0.05))
+    same = Interval(1.0, 0.99, 1.01)
+    assert same.widened(0.0).low == pytest.approx(same.low)
     with pytest.raises(ValueError, match="at least 0"):
         found.widened(-0.1)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, math.inf), (1.0, 1.0)])
+def test_what_is_unknown_stays_unknown_and_nothing_is_known_exactly(
+    low: float, high: float
+) -> None:
+    found = Interval(1.0, low, high).widened(0.02)
+    assert found.low == pytest.approx(min(low, 1 / 1.02))
+    assert found.high == pytest.approx(max(high, 1.02))
 
 
 @pytest.mark.parametrize("count", [10, 11, 12])

@@ -88,8 +88,18 @@ class Program:
     def make_inputs(
         self, seed: int, device: torch.device | str = "cpu", dtype: torch.dtype | None = None
     ) -> list[Any]:
-        """``get_inputs()`` on ``device``, made right after seeding; only floats change dtype."""
-        made, self.inputs_on = self._made_on("get_inputs()", self.module.get_inputs, seed, device)
+        """``get_inputs()`` on ``device``, made right after seeding; only floats change dtype.
+
+        What it leaves uninitialized (a buffer to be written to) is zero: the seed decides all of
+        it, and none of it is memory that somebody else has used before.
+        """
+        from pytest_kernelbench.judge.zeroed import Zeroed
+
+        def make() -> Any:
+            with Zeroed():  # type: ignore[no-untyped-call] # torch's is untyped
+                return self.module.get_inputs()
+
+        made, self.inputs_on = self._made_on("get_inputs()", make, seed, device)
         return [
             map_tensors(value, lambda tensor: cast_tensor(tensor.to(device), dtype))
             for value in made

@@ -76,15 +76,19 @@ class Interval:
         return self.high / self.low - 1.0 if self.low > 0.0 else math.inf
 
     def widened(self, fraction: float) -> Interval:
-        """Both ends moved outwards by ``fraction`` of themselves (an error that turns do not show).
+        """With an error of ``fraction``, at two standard errors, that turns do not show.
 
-        The A/A control measures such an error: two processes that run the same program may differ
-        by where their memory lies, in each turn alike.
+        Two processes that run the same program differ by where their memory lies, in each turn
+        alike. That has nothing to do with the noise of the turns, so it joins in quadrature.
         """
         if fraction < 0.0:
             message = f"an interval is widened by a fraction of at least 0, not by {fraction}"
             raise ValueError(message)
-        return Interval(self.center, self.low / (1.0 + fraction), self.high * (1.0 + fraction))
+        return Interval(
+            self.center,
+            self.center * _joined(self.low / self.center, -fraction),
+            self.center * _joined(self.high / self.center, fraction),
+        )
 
 
 def from_log_ratios(log_ratios: Sequence[float], extra: float = 0.0) -> Interval:
@@ -104,6 +108,13 @@ def from_log_ratios(log_ratios: Sequence[float], extra: float = 0.0) -> Interval
     down = math.hypot(max(center - low, RESOLUTION), extra)
     up = math.hypot(max(high - center, RESOLUTION), extra)
     return Interval(_exp(center), _exp(center - down), _exp(center + up))
+
+
+def _joined(end: float, fraction: float) -> float:
+    """An end of an interval around 1, moved outwards by an independent ``fraction`` of 1."""
+    if end == 0.0 or math.isinf(end):
+        return end
+    return _exp(math.copysign(math.hypot(math.log(end), math.log1p(abs(fraction))), fraction))
 
 
 def _exp(value: float) -> float:
