@@ -403,6 +403,19 @@ HOGS = {
         hoard = bytearray(b'x') * (300 << 20)
         time.sleep(20)
     """,
+    "while processes end all the time": """
+        import os, time
+        if os.fork() == 0:
+            while True:  # leaves orphans for init to reap
+                if (middle := os.fork()) == 0:
+                    if os.fork() == 0:
+                        os._exit(0)
+                    os._exit(0)
+                os.waitpid(middle, 0)
+        time.sleep(0.5)
+        hoard = bytearray(b'x') * (300 << 20)
+        time.sleep(20)
+    """,
 }
 
 

@@ -46,8 +46,6 @@ UNKNOWN_US = 1.5
 MOVED_US, _MOVED_BYTES = 1000.0, 256 << 20
 """Above, what lies where makes no difference, and handing over inputs anew takes long."""
 _TURNS_A_PLACE = 2
-_SPACER_BYTES = 900 << 20
-_GRAIN_BYTES = 1 << 20
 
 
 class DeviceTrial:
@@ -255,15 +253,8 @@ class DeviceTrial:
             return batch
 
     def _move(self) -> None:
-        """Let the memory of both sides lie elsewhere: where it lies is then noise of the turns.
-
-        It would otherwise be the same in each of them, and look like a speedup.
-        """
-        most = min(_SPACER_BYTES, self.prepared.free_bytes // 16) // _GRAIN_BYTES
         for station in (self.contender, self.baseline):
-            spacer = self._random.randrange(1, max(most, 2)) * _GRAIN_BYTES
-            station.runner.ask(wire.Move(spacer), wire.Done)
-            station.load(self.bases, self.prepared.modes)
+            station.move(self.bases, self.prepared.modes)
             station.run(self.calls)  # untimed: it takes memory from the driver again
 
     @contextmanager

@@ -65,6 +65,11 @@ def get_ready(station: Station, number: int) -> None:
     station.load((number,) * _VARIANTS, station.bench.prepared.modes)
 
 
+def move(station: Station, number: int) -> None:
+    """The same, with memory in another place."""
+    station.move((number,) * _VARIANTS, station.bench.prepared.modes)
+
+
 def lead_in(station: Station) -> float:
     """Null calls of a few milliseconds; gives what they took, in microseconds."""
     return station.run(station.bench.idle_calls, null=True).time_us

@@ -29,7 +29,7 @@ class Model(torch.nn.Module):
     def forward(self, x):
         return torch.relu(x)
 def get_inputs():
-    return [torch.randn(4096, 4096)]
+    return [torch.randn(8192, 8192)]  # an earlier source's own null is not known: 1.5 us
 def get_init_inputs():
     return []
 """
