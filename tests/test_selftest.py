@@ -228,6 +228,23 @@ def test_a_part_of_it_leaves_no_stamp_and_can_be_kept_as_json(kb: Run, tmp_path:
     assert stamp(tmp_path, "cpu-test") is None
 
 
+def test_who_stops_it_keeps_what_was_judged(kb: Run, tmp_path: Path) -> None:
+    file, engine = tmp_path / "out.json", Engine()
+    judge = engine.judge
+
+    def stopped(pair: object, extension: object) -> Verdict:
+        if len(engine.asked) == 3:
+            raise KeyboardInterrupt
+        return judge(pair, extension)
+
+    engine.judge = stopped  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        kb(engine, "--family", "less", "--json", str(file))
+    judged = [row["case"] for row in json.loads(file.read_text()) if row["judged"]]
+    assert judged == engine.asked
+    assert len(judged) == 3
+
+
 def test_cases_that_hang_are_judged_with_a_short_limit(
     kb: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

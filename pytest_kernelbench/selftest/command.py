@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from pytest_kernelbench.engine.local import LocalEngine
     from pytest_kernelbench.judge.device import Device
     from pytest_kernelbench.selftest.rule import Outcome
     from pytest_kernelbench.selftest.table import Case
@@ -59,16 +58,18 @@ def selftest_command(args: argparse.Namespace) -> int:
     cases = chosen(load_cases(), args.family, args.only)
     print(_ROW.format("case", "expected", "got", "speedup", ""), flush=True)
     outcomes: list[Outcome] = []
-    with burning() if args.load else nullcontext():
-        for hangs in (False, True):
-            group = [case for case in cases if case.hangs is hangs]
-            if group or not outcomes:
-                device = _judge(_settings(args, hangs=hangs), group, args.repeat, outcomes)
+    try:
+        with burning() if args.load else nullcontext():
+            for hangs in (False, True):
+                group = [case for case in cases if case.hangs is hangs]
+                if group or not outcomes:
+                    device = _judge(_settings(args, hangs=hangs), group, args.repeat, outcomes)
+    finally:
+        if args.json:  # whoever stops it keeps what was judged
+            args.json.write_text(json.dumps([_record(each) for each in outcomes], indent=1))
     counted = tally(outcomes)
     where = f"version {__version__}, {device.name}"
     print(f"{counted}; {counted.not_run} cannot run here ({where})")
-    if args.json:
-        args.json.write_text(json.dumps([_record(each) for each in outcomes], indent=1))
     if not args.family and not args.only and args.repeat == 1:
         write_stamp(args.cache, device.uuid, counted)
     return 0 if all(each.ok for each in outcomes) else 1
@@ -96,7 +97,9 @@ def _judge(
     engine = LocalEngine(settings, tell=_tell)
     try:
         for _ in range(repeat):
-            outcomes.extend(_print_rows(engine, cases))
+            for each in run_cases(engine, cases):
+                outcomes.append(each)
+                _print_row(each)
         return engine.device
     finally:
         engine.close()
@@ -129,19 +132,15 @@ def _tell(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _print_rows(engine: LocalEngine, cases: Sequence[Case]) -> list[Outcome]:
-    outcomes = []
-    for each in run_cases(engine, cases):
-        outcomes.append(each)
-        mark = "-" if not each.judged else "ok" if each.ok else "DIFFERS"
-        got = each.verdict.status.value
-        print(_ROW.format(each.case.name, each.expected, got, each.speedup, mark).rstrip())
-        if not each.ok or not each.judged:
-            print(f"    {'; '.join(each.verdict.reasons)}")
-            for note in each.verdict.notes if not each.ok else ():
-                print(f"    note: {note}")
-        sys.stdout.flush()
-    return outcomes
+def _print_row(each: Outcome) -> None:
+    mark = "-" if not each.judged else "ok" if each.ok else "DIFFERS"
+    got = each.verdict.status.value
+    print(_ROW.format(each.case.name, each.expected, got, each.speedup, mark).rstrip())
+    if not each.ok or not each.judged:
+        print(f"    {'; '.join(each.verdict.reasons)}")
+        for note in each.verdict.notes if not each.ok else ():
+            print(f"    note: {note}")
+    sys.stdout.flush()
 
 
 def _record(each: Outcome) -> dict[str, object]:

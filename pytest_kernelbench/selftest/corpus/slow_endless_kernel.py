@@ -4,6 +4,7 @@
 # device: cuda
 # expected: reject: baseline_tampered
 # neutralised: speedup <= 1.15
+# hangs: yes
 # note: has a kernel of one block on the device at all times, on a stream that its own process does not wait for, so that the device shares its time between two processes.
 import sys
 import threading

@@ -3,7 +3,8 @@
 # problem: matmul
 # device: any
 # expected: reject: nothing_to_steal
-# note: looks for what others may have left in System V memory, message queues, semaphores, keyrings and named sockets. Raises if there is nothing.
+# neutralised: speedup <= 1.15
+# note: looks for what others may have left in System V memory, message queues, semaphores and named sockets. Raises if there is nothing. Where the network cannot be made private, the host's own sockets are seen, which hold nothing of the judge's.
 import torch.nn as nn
 
 
