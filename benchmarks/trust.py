@@ -128,8 +128,10 @@ def _plain(
     program = load_program(case.problem_path, overrides)
     there = torch.device(device)
     reference = program.make_model(1, there)
+    arguments = program.make_init_inputs(1, there)
     torch.manual_seed(1)
-    solution = _entry(case.path)(*program.make_init_inputs(1, there)).to(there)
+    with torch.device(program.init_on):  # the same parameters as the reference's
+        solution = _entry(case.path)(*arguments).to(there)
     names = [families.PLAIN] * settings.seeds + list(program.FAMILIES)
     with torch.no_grad():
         for number, family in enumerate(names):

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from pytest_kernelbench.errors import NoRoomError
-from pytest_kernelbench.judge import device_trial, own_null, questions, wire
+from pytest_kernelbench.errors import MachineError, NoRoomError
+from pytest_kernelbench.judge import bench as judge_bench
+from pytest_kernelbench.judge import device_trial, own_null, questions, quiet, wire
 from pytest_kernelbench.judge.device_trial import DeviceTrial
 from pytest_kernelbench.judge.own_null import OwnNull, Shift, measure, shift_of
+from pytest_kernelbench.judge.rejection import Rejected
+from pytest_kernelbench.timing.device_state import GpuProcess, Snapshot
 
 IDLE_CALLS = 7
 NO_ROOM = {"no room for the baseline": "eager", "no room for the contender": "contender"}
@@ -76,6 +82,7 @@ class Bench:
 
     uuid, idle_calls, idle_us, kept_bytes = "GPU-0", IDLE_CALLS, 700.0, 1 << 30
     has_no_room = ""
+    strange = 0
 
     def __init__(self, net_us: float = NET_US) -> None:
         self.net_us = net_us
@@ -110,8 +117,8 @@ class Bench:
     def ask(self, question: wire.Message, _: type) -> Any:
         return SimpleNamespace(usable=True) if isinstance(question, questions.Draw) else wire.Done()
 
-    def pids(self, _: Any) -> list[int]:
-        return []
+    def strangers(self, *_: Any) -> int:
+        return self.strange
 
 
 @pytest.fixture(autouse=True)
@@ -234,6 +241,55 @@ def test_a_forward_that_waits_has_the_hosts_part_in_its_null() -> None:
         True,
         False,
     ]
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_where_strangers_keep_the_device_busy_nothing_is_concluded(
+    monkeypatch: pytest.MonkeyPatch,
+    busy: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    """It may have been the contender's own kernels: nobody can tell, so nobody may gain by it."""
+    monkeypatch.setattr(quiet, "_PATIENCE_S", 0.0)
+    bench = Bench()
+    trial = trial_of(bench)
+    trial.state, bench.strange = Snapshot("GPU-0"), 1
+    if busy:
+        bench.null_us["eager"] = 1000.0
+    trial.pair(contender_first=False)
+    assert ("others kept the device busy" in trial.doubt()) is busy
+    assert trial.neighbours() == 1
+
+
+@pytest.mark.parametrize("whose", ["the contender", "others"])
+def test_who_keeps_the_device_busy_while_stopped_is_found_out(
+    monkeypatch: pytest.MonkeyPatch, whose: str
+) -> None:
+    monkeypatch.setattr(quiet, "_PATIENCE_S", 0.0)
+    monkeypatch.setattr(quiet, "_GONE_S", 0.0)
+    bench = Bench()
+    bench.null_us["eager"] = 1000.0
+    contender = SimpleNamespace(
+        close=lambda: bench.null_us.update(eager=100.0 if whose == "the contender" else 1000.0)
+    )
+    error = Rejected if whose == "the contender" else MachineError
+    with pytest.raises(error, match=r"device busy|busy with the work of others"):
+        quiet.await_quiet(bench.start_station("eager"), contender)  # type: ignore[arg-type]
+
+
+def test_who_is_below_the_family_is_no_stranger() -> None:
+    bench = SimpleNamespace(family_pid=os.getpid(), pids=lambda _: [4242])
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    processes = tuple(GpuProcess(pid, 0) for pid in (1, 4242, child.pid))
+    try:
+        found = judge_bench.Bench.strangers(bench, Snapshot("GPU-0", processes=processes), None)  # type: ignore[arg-type]
+    finally:
+        child.communicate(b"\n")
+    assert found == 1  # pid 1
+    unknown = tuple(GpuProcess(10**7 + number, 0) for number in range(3))
+    # Pids of another namespace: what exceeds our own.
+    assert (
+        judge_bench.Bench.strangers(bench, Snapshot("GPU-0", processes=unknown), None) == 2  # type: ignore[arg-type]
+    )
 
 
 @pytest.mark.parametrize(("net_us", "moves"), [(NET_US, 2), (LONG_US, 0)])

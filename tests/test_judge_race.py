@@ -11,6 +11,7 @@ from pytest_kernelbench.judge.device_trial import PROCESS_SHARE, PROCESS_US, UNK
 from pytest_kernelbench.judge.race import TooShort, race
 from pytest_kernelbench.settings import Settings
 from pytest_kernelbench.timing.floor import Floor
+from pytest_kernelbench.timing.stopping import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,6 +118,15 @@ def test_two_per_cent_of_a_short_kernel_are_not_where_its_null_is_unknown() -> N
     assert race(track, SETTINGS, "eager").low > 1.0
     track.process_us = UNKNOWN_US
     assert race(track, SETTINGS, "eager").low <= 1.0
+
+
+def test_a_busy_host_does_not_measure_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On an H200 beside other work a pair took 40 s for one second of timed calls."""
+    clock = itertools.count(step=0.25)
+    monkeypatch.setattr("pytest_kernelbench.judge.race.time.monotonic", lambda: next(clock))
+    measured = race(Track(60.0, 60.0), SETTINGS, "eager", rules=Rules((1.0,), 1.0, width=0.0))
+    assert "stopped: budget" in measured.notes
+    assert measured.turns == 20  # 5 s
 
 
 def test_what_is_lost_in_the_protocol_is_not_timed() -> None:

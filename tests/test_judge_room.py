@@ -147,3 +147,16 @@ def test_baselines_rest_but_the_one_that_is_timed() -> None:
     )
     bench.rest(but="compile")
     assert told == [("eager", "Release"), ("compile-max", "Release")]
+
+
+@pytest.mark.parametrize("correctness_only", [False, True])
+def test_threads_spin_only_where_something_is_timed(
+    monkeypatch: pytest.MonkeyPatch,
+    correctness_only: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    """Judges beside each other slowed each other down threefold by threads that waited for work."""
+    settled: list[dict[str, str]] = []
+    monkeypatch.setattr(referee, "ForkServer", lambda _, settle: settled.append(settle))
+    settings = Settings(correctness_only=correctness_only)
+    referee.Referee(settings, SimpleNamespace(is_gpu=False)).warm_up()  # type: ignore[arg-type]
+    assert ("OMP_WAIT_POLICY" in settled[0]) is correctness_only

@@ -71,7 +71,9 @@ class _Seat:
         self._device = device
         self._channel = channel
         self._holds_quiet = False
-        self._referee = Referee(settings, device, self._in_quiet, controls=controls)
+        self._referee = Referee(
+            settings, device, self._in_quiet, controls=controls, family_pid=os.getppid()
+        )
 
     def work(self) -> None:
         try:

@@ -24,7 +24,9 @@ from pytest_kernelbench.judge.runners import ENTRY, MESSAGE_LIMIT_BYTES, Runner
 from pytest_kernelbench.judge.station import Station
 from pytest_kernelbench.sandbox.channel import ChannelError
 from pytest_kernelbench.sandbox.plan import Plan
+from pytest_kernelbench.sandbox.tree import descendants
 from pytest_kernelbench.settings import DTYPES
+from pytest_kernelbench.timing.device_state import foreign_processes
 from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from pytest_kernelbench.judge.device import Device
     from pytest_kernelbench.sandbox.client import ForkServer
     from pytest_kernelbench.settings import Settings
+    from pytest_kernelbench.timing.device_state import Snapshot
 
 ORACLE = "pytest_kernelbench.judge.oracle:main"
 _ORACLE_TIMEOUT_S = 600.0
@@ -99,6 +102,8 @@ class Bench:
         self.idle_calls = 1
         self.quiet: Callable[[], AbstractContextManager[None]] = nullcontext
         """Held while something is timed; see ``Referee``."""
+        self.family_pid = os.getpid()
+        """What is below this process is no stranger on the device; see ``Referee``."""
         self.own_null: OwnNull | None = None
         """Of the runner that was started last, if it is to be raced on a device."""
         self._rounds = 0
@@ -168,6 +173,12 @@ class Bench:
         """The processes of this bench."""
         runners = [contender, *self._baselines.values()]
         return [self._oracle.pid, *(runner.child.pid for runner in runners)]
+
+    def strangers(self, snapshot: Snapshot, contender: Runner) -> int:
+        """How many processes on the device are not below the judge's own family."""
+        own = self.pids(contender)
+        ours = {*own, *descendants(self.family_pid)}
+        return len(foreign_processes(snapshot, ours, len(own)))
 
     @property
     def bounds_plain(self) -> bool:

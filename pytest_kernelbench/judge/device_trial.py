@@ -16,11 +16,11 @@ from pytest_kernelbench.judge import questions, wire
 from pytest_kernelbench.judge.bench import CONTENDER_SLOT
 from pytest_kernelbench.judge.checks import form_fault
 from pytest_kernelbench.judge.families import PLAIN
-from pytest_kernelbench.judge.quiet import await_quiet, lead_in
+from pytest_kernelbench.judge.quiet import await_quiet, lead_in, quietens
 from pytest_kernelbench.judge.rejection import Rejected
 from pytest_kernelbench.judge.station import Batch, Station, pieces
 from pytest_kernelbench.judge.variation import FROM_SEVERAL
-from pytest_kernelbench.timing.device_state import Snapshot, foreign_processes, monitor, throttled
+from pytest_kernelbench.timing.device_state import Snapshot, monitor, throttled
 from pytest_kernelbench.timing.schedule import BatchBounds, plan_batch
 from pytest_kernelbench.verdict import Status
 
@@ -65,7 +65,7 @@ class DeviceTrial:
         self._shift_us = 0.0
         self.process_share, self.process_us = PROCESS_SHARE, UNKNOWN_US
         self._null: tuple[float, float] | None = None
-        self._turns, self._moves = 0, False
+        self._turns, self._moves, self._busy_turns = 0, False, 0
         self._closing = ExitStack()
         self._monitor = self._closing.enter_context(monitor(bench.uuid))
         self.spoiled: tuple[str, ...] = ()
@@ -213,14 +213,19 @@ class DeviceTrial:
         return ["forward() waits for the device: what the host does is part of its time"]
 
     def doubt(self) -> str:
-        """The device's own state spoils single turns, which are measured again."""
-        return ""
+        """Single turns that the device's own state spoils are measured again, and no reason."""
+        if not self._busy_turns:
+            return ""
+        return (
+            f"others kept the device busy while the baseline was to be timed ({self._busy_turns} "
+            "turns): nothing is concluded from its times"
+        )
 
     def neighbours(self) -> int:
         """How many processes that are not the judge's are on the device."""
         if self.state is None:
             return 0
-        return len(foreign_processes(self.state, self.bench.pids(self.contender.runner)))
+        return self.bench.strangers(self.state, self.contender.runner)
 
     def _snapshot(self) -> Snapshot | None:
         return self._monitor.snapshot() if self._monitor is not None else None
@@ -265,10 +270,10 @@ class DeviceTrial:
         a process does not stop its kernels.
         """
         with self._frozen():
-            if self.neighbours():
-                lead_in(self.baseline)  # how long it takes says nothing here
-            else:
+            if not self.neighbours():
                 await_quiet(self.baseline, self.contender.runner)
+            elif not quietens(self.baseline):
+                self._busy_turns += 1  # by whom, nobody can tell
             yield
 
     @contextmanager

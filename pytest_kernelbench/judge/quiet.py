@@ -81,14 +81,30 @@ def await_quiet(baseline: Station, contender: Runner) -> None:
     Raises ``Rejected`` if that does not come about and the contender was the reason: with it, the
     slowness goes away.
     """
-    bench = baseline.bench
+    took_us = _settled_us(baseline)
+    if not _is_quiet(baseline.bench, took_us):
+        contender.close()
+        time.sleep(_GONE_S)
+        _accuse(baseline.bench, took_us, lead_in(baseline))
+
+
+def quietens(baseline: Station) -> bool:
+    """Whether the device is quiet before long; nobody is accused if it is not."""
+    return _is_quiet(baseline.bench, _settled_us(baseline))
+
+
+def _settled_us(baseline: Station) -> float:
+    """What null calls take once the device is quiet, or in the end."""
     deadline = time.monotonic() + _PATIENCE_S
-    while (took_us := lead_in(baseline)) > _SLOWED * bench.idle_us + _SLACK_US:
+    while not _is_quiet(baseline.bench, took_us := lead_in(baseline)):
         if time.monotonic() > deadline:
-            contender.close()
-            time.sleep(_GONE_S)
-            _accuse(bench, took_us, lead_in(baseline))
+            break
         time.sleep(_PAUSE_S)
+    return took_us
+
+
+def _is_quiet(bench: Bench, took_us: float) -> bool:
+    return took_us <= _SLOWED * bench.idle_us + _SLACK_US
 
 
 def _accuse(bench: Bench, before_us: float, after_us: float) -> None:
@@ -96,7 +112,7 @@ def _accuse(bench: Bench, before_us: float, after_us: float) -> None:
         f"{bench.idle_calls} null calls took {before_us / 1e3:.3g} ms, and "
         f"{bench.idle_us / 1e3:.3g} ms on a device that is left alone"
     )
-    if after_us > _SLOWED * bench.idle_us + _SLACK_US:
+    if not _is_quiet(bench, after_us):
         raise MachineError(
             f"the device is busy with the work of others ({took}): wait for it, or choose another"
         )

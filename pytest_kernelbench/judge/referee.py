@@ -5,6 +5,7 @@ It holds the clock and the verdict, and loads neither side's code.
 
 from __future__ import annotations
 
+import os
 import time
 from contextlib import closing, nullcontext
 from dataclasses import replace
@@ -25,6 +26,7 @@ from pytest_kernelbench.judge.quiet import calibrate
 from pytest_kernelbench.judge.race import TooShort, race
 from pytest_kernelbench.judge.rejection import Rejected, StoodDown
 from pytest_kernelbench.judge.roofline import roof_of, roofline, work_of
+from pytest_kernelbench.judge.rounds import agree
 from pytest_kernelbench.judge.sizes import other_sizes
 from pytest_kernelbench.sandbox.client import ForkServer
 from pytest_kernelbench.timing.floor import Floor, floor
@@ -48,12 +50,11 @@ PRELOAD = (
     "numpy",
     "torch.utils.cpp_extension",
     "torch.utils.flop_counter",
+    "torch._dynamo",  # takes a second or more: in every oracle, which counts operators, for one
     "pytest_kernelbench.judge.oracle",
     "pytest_kernelbench.judge.inside.runner",
 )
 _TRITON = ("triton", "triton.language")
-_COMPILERS = ("torch._dynamo",)
-"""Takes seconds in each compiled baseline. Not inductor: it notes a folder at its import."""
 _TIMING_FAILURES = frozenset(
     {Status.RAISED, Status.CRASHED, Status.TIMED_OUT, Status.OUT_OF_MEMORY}
 )
@@ -63,7 +64,8 @@ class Referee:
     """Judges on one device. Not thread-safe; ``close`` ends every process.
 
     ``quiet`` is held while something is timed and while a problem is got ready: if others hold it
-    likewise, neither is in the other's time. It is entered while it is held, too.
+    likewise, neither is in the other's time. It is entered while it is held, too. ``family_pid``:
+    what is below that process (by default this one) is no stranger on the device.
     """
 
     def __init__(
@@ -73,10 +75,12 @@ class Referee:
         quiet: Callable[[], AbstractContextManager[None]] = nullcontext,
         *,
         controls: bool = True,
+        family_pid: int | None = None,
     ) -> None:
         self.settings = settings
         self.device = device
         self._quiet = quiet
+        self._family_pid = family_pid or os.getpid()
         self._server: ForkServer | None = None
         self._bench: Bench | None = None
         self._roof: Roof | None = None
@@ -96,9 +100,10 @@ class Referee:
             # Triton's interpreter wants to be chosen before triton is imported, which torch's
             # counter of operations does by itself.
             settle = {} if self.device.is_gpu else {"TRITON_INTERPRET": "1"}
-            compiles = any(prepare for _, prepare in self.settings.baseline_prepare)
-            wanted = PRELOAD + (_TRITON if triton else ()) + (_COMPILERS if compiles else ())
-            self._server = ForkServer(wanted, settle)
+            if settle and self.settings.correctness_only:
+                # Threads without work would spin on processors that other judges need.
+                settle["OMP_WAIT_POLICY"] = "PASSIVE"
+            self._server = ForkServer(PRELOAD + (_TRITON if triton else ()), settle)
 
     def prepare(self, pair: Pair) -> None:
         """Get the pair's problem ready, beside other judges.
@@ -190,7 +195,7 @@ class Referee:
         try:
             trial = self._trial(bench, contender)
             try:
-                self._agree(trial, bench, contender, progress)
+                agree(trial, bench, contender, progress)
                 if not self.settings.correctness_only:
                     self._time(trial, bench, progress)
                     if pair.earlier is not None:
@@ -251,7 +256,7 @@ class Referee:
         with closing(Bench(self._server, pair.problem, self.settings, self.device, size)) as bench:
             runner = self._contender(pair, extension, bench, raced=False)
             with closing(runner) as contender, closing(self._trial(bench, contender)) as trial:
-                self._agree(trial, bench, contender, there)
+                agree(trial, bench, contender, there)
         return there.rounds
 
     def _time(self, trial: Trial, bench: Bench, progress: Progress) -> None:
@@ -338,42 +343,6 @@ class Referee:
     def _trial(self, bench: Bench, contender: Runner) -> HostTrial | DeviceTrial:
         return (DeviceTrial if self.device.is_gpu else HostTrial)(bench, contender)
 
-    def _agree(self, trial: Trial, bench: Bench, contender: Runner, progress: Progress) -> None:
-        for number in range(self.settings.seeds):
-            try:
-                trial.agree(PLAIN)
-            except Rejected as rejected:
-                raise self._named(rejected, number, trial) from None
-            contender.expect_few_processes()
-            progress.rounds += 1
-        for family in bench.prepared.families:
-            try:
-                trial.agree(family)
-            except Rejected as rejected:
-                if bench.prepared.hidden:
-                    raise rejected.because(bench.prepared.hidden) from None
-                if bench.prepared.native or self.settings.strict:
-                    raise
-                progress.notes.append(f"finding: {rejected.reason}")
-        progress.agreed = True
-
-    def _named(self, rejected: Rejected, number: int, trial: Trial) -> Rejected:
-        """Say in which round it was; tell what is always wrong from what is sometimes."""
-        reason = f"round {number + 1} of {self.settings.seeds}: {rejected.reason}"
-        status = rejected.status
-        if status is Status.WRONG_VALUE and (number > 0 or self._agrees_now(trial)):
-            status = Status.UNSTABLE
-            reason += "; other rounds agreed"
-        return Rejected(status, reason, rejected.detail, rejected.notes)
-
-    @staticmethod
-    def _agrees_now(trial: Trial) -> bool:
-        try:
-            trial.agree(PLAIN)
-        except Rejected:
-            return False
-        return True
-
     def _bench_for(self, pair: Pair) -> Bench:
         if self._bench is not None and self._bench.problem == pair.problem:
             return self._bench
@@ -382,7 +351,7 @@ class Referee:
         assert self._server is not None
         with self._quiet():
             self._bench = Bench(self._server, pair.problem, self.settings, self.device, self.size)
-        self._bench.quiet = self._quiet
+        self._bench.quiet, self._bench.family_pid = self._quiet, self._family_pid
         return self._bench
 
     def discard_bench(self) -> None:

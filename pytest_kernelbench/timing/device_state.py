@@ -90,16 +90,19 @@ def throttled(before: Snapshot, after: Snapshot) -> tuple[str, ...]:
     return tuple(reasons)
 
 
-def foreign_processes(snapshot: Snapshot, our_pids: Collection[int]) -> tuple[GpuProcess, ...]:
+def foreign_processes(
+    snapshot: Snapshot, our_pids: Collection[int], on_device: int | None = None
+) -> tuple[GpuProcess, ...]:
     """Processes on the device that are not ours.
 
     In a container the driver may report pids of the host. Then none of ours is among them, nobody
-    can be told apart, and only a surplus is reported: as many (the largest) as exceed ours.
+    can be told apart, and only a surplus is reported: as many (the largest) as exceed those of ours
+    that are ``on_device`` (by default all).
     """
     others = [process for process in snapshot.processes if process.pid not in our_pids]
     if len(others) < len(snapshot.processes) or not our_pids:
         return tuple(others)
-    surplus = len(others) - len(our_pids)
+    surplus = len(others) - (len(our_pids) if on_device is None else on_device)
     by_size = sorted(others, key=lambda process: process.used_bytes or 0, reverse=True)
     return tuple(by_size[: max(surplus, 0)])
 

@@ -1,0 +1,62 @@
+"""The untimed rounds: agreement on the problem's own inputs, then on the families it bears."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_kernelbench.judge.families import PLAIN
+from pytest_kernelbench.judge.rejection import Rejected
+from pytest_kernelbench.verdict import Status
+
+if TYPE_CHECKING:
+    from pytest_kernelbench.judge.bench import Bench
+    from pytest_kernelbench.judge.device_trial import DeviceTrial
+    from pytest_kernelbench.judge.host_trial import HostTrial
+    from pytest_kernelbench.judge.progress import Progress
+    from pytest_kernelbench.judge.runners import Runner
+
+    Trial = HostTrial | DeviceTrial
+
+
+def agree(trial: Trial, bench: Bench, contender: Runner, progress: Progress) -> None:
+    """Each round has inputs that no other had. Raises ``Rejected`` at the first that disagrees.
+
+    Families beside the problem's own inputs decide where the problem says that it bears them; else
+    what they find is a note.
+    """
+    settings, prepared = bench.settings, bench.prepared
+    for number in range(settings.seeds):
+        try:
+            trial.agree(PLAIN)
+        except Rejected as rejected:
+            raise _named(rejected, number, settings.seeds, trial) from None
+        contender.expect_few_processes()
+        progress.rounds += 1
+    for family in prepared.families:
+        try:
+            trial.agree(family)
+        except Rejected as rejected:
+            if prepared.hidden:
+                raise rejected.because(prepared.hidden) from None
+            if prepared.native or settings.strict:
+                raise
+            progress.notes.append(f"finding: {rejected.reason}")
+    progress.agreed = True
+
+
+def _named(rejected: Rejected, number: int, seeds: int, trial: Trial) -> Rejected:
+    """Say in which round it was; tell what is always wrong from what is sometimes."""
+    reason = f"round {number + 1} of {seeds}: {rejected.reason}"
+    status = rejected.status
+    if status is Status.WRONG_VALUE and (number > 0 or _agrees_now(trial)):
+        status = Status.UNSTABLE
+        reason += "; other rounds agreed"
+    return Rejected(status, reason, rejected.detail, rejected.notes)
+
+
+def _agrees_now(trial: Trial) -> bool:
+    try:
+        trial.agree(PLAIN)
+    except Rejected:
+        return False
+    return True
