@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from pytest_kernelbench.timing.interval import MOST_PAIRS, Interval
+from pytest_kernelbench.timing.interval import MOST_PAIRS
 from pytest_kernelbench.timing.stopping import Apart, Look, Reason, Rules, Stopping
 
 PAIR_S = 0.04
@@ -144,6 +144,33 @@ def test_what_turns_do_not_show_is_part_of_what_is_decided() -> None:
     assert interval.low < 1.0 < interval.center
 
 
+def test_turns_that_say_more_than_the_processes_do_are_enough() -> None:
+    """On a CPU, where processes are 2 % and 10 us apart: a third is the most that is given away."""
+    source = random.Random(5)
+    turns = noisy(source, 1.0, 0.02)
+    looks = {}
+    for share in (0.0, 0.04):
+        stopping = Stopping(Rules(budget_s=60 * PAIR_S), Apart(share))
+        stopping.add_null(0.0, 0.0)
+        for number, pair in enumerate(turns, start=1):
+            look = stopping.add(*pair, number * PAIR_S)
+            if look.stop:
+                break
+        looks[share] = look
+    assert looks[0.0].stop is Reason.BUDGET
+    assert looks[0.04].stop is Reason.NARROW
+    assert looks[0.04].pairs < looks[0.0].pairs / 3
+    interval = looks[0.04].interval
+    assert interval is not None
+    assert interval.width / 2 < 1.5 * 0.04
+
+
+def test_what_is_asked_for_the_whole_budget_is_measured_for_the_whole_budget() -> None:
+    stopping = Stopping(Rules((), budget_s=1.0, width=0.0), Apart(0.5))
+    stopping.add_null(0.0, 0.0)
+    stops = [stopping.add(100.0, 100.0, 0.04 * turn).stop for turn in range(1, 25)]
+    assert stops == [None] * 24
+
+
 def test_a_time_below_the_protocols_cost_is_widened_by_nothing() -> None:
-    interval = Interval(1.0, 0.9, 1.1)
-    assert Apart(share=0.1, us=1.0).widen(interval, 0.0) == interval
+    assert Apart(share=0.1, us=1.0).of(0.0) == 0.0

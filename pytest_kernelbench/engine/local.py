@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import queue
 import threading
-from concurrent.futures import CancelledError, Future, InvalidStateError, wait
+from concurrent.futures import (
+    CancelledError,
+    Future,
+    InvalidStateError,
+    ThreadPoolExecutor,
+    wait,
+)
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -148,8 +154,9 @@ class LocalEngine:
             self._over.set()
         self._board.close()
         self.builder.stop()
-        for seat in self._seats:
-            seat.close()
+        if self._seats:  # at once: each takes a while, and a machine may have sixteen
+            with ThreadPoolExecutor(len(self._seats)) as pool:
+                list(pool.map(Seat.close, self._seats))
         for thread in self._threads:
             thread.join()
         self.builder.close()

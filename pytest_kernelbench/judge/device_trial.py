@@ -100,6 +100,7 @@ class DeviceTrial:
         """Choose a batch's length from the baseline alone; give both sides the same base inputs."""
         self.bench.rest(but=baseline)
         self.baseline = self.bench.start_station(baseline)
+        self._busy_turns = 0
         self._measure_shift()
         for station in (self.baseline, self.contender):
             station.runner.ask(wire.Outline(self.prepared.outputs), wire.Done)

@@ -23,4 +23,5 @@ class Zeroed(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Run ``func``, and zero what it allocates."""
         made = func(*args, **(kwargs or {}))
-        return made.zero_() if func.overloadpacket in _UNINITIALIZED else made
+        unwritten = func.overloadpacket in _UNINITIALIZED and not made.is_quantized
+        return made.zero_() if unwritten else made

@@ -34,7 +34,11 @@ class Rules:
     """Speedups that must each be decided; the default of the gate is 1."""
     budget_s: float = 2.0
     width: float = 0.02
-    """Upper over lower end of the interval, less one, at which it is narrow enough."""
+    """Upper over lower end of the interval, less one, at which it is narrow enough; never where 0.
+
+    It is also where turns say less than half of what is unknown: more of them could narrow the
+    interval by a third at most.
+    """
     least_pairs: int = 6
     """Not stopped before, unless five budgets are spent and ``LEAST_PAIRS`` were measured."""
     most_pairs: int = MOST_PAIRS
@@ -56,11 +60,11 @@ class Apart:
     share: float = 0.0
     us: float = 0.0
 
-    def widen(self, interval: Interval, shortest_us: float) -> Interval:
-        """The interval with that error in it, which turns do not show."""
+    def of(self, shortest_us: float) -> float:
+        """As a fraction of a speedup, by the shorter of its times."""
         if shortest_us <= 0.0:
-            return interval  # too short to be told from the protocol's cost: refused as such
-        return interval.widened(self.share + self.us / shortest_us)
+            return 0.0  # too short to be told from the protocol's cost: refused as such
+        return self.share + self.us / shortest_us
 
 
 @dataclass(frozen=True)
@@ -111,8 +115,10 @@ class Stopping:
             return Look(pairs, None, None)
         theirs, ours = self.baseline, self.solution
         of_turns = speedup(theirs, ours)
-        interval = self._apart.widen(of_turns, min(theirs.median_us, ours.median_us))
-        return Look(pairs, interval, self._reason(pairs, of_turns, interval, elapsed_s))
+        apart = self._apart.of(min(theirs.median_us, ours.median_us))
+        interval = of_turns.widened(apart)
+        narrow = of_turns.width < max(self._rules.width, 2.0 * apart if self._rules.width else 0.0)
+        return Look(pairs, interval, self._reason(pairs, interval, elapsed_s, narrow=narrow))
 
     @property
     def baseline(self) -> Net:
@@ -125,7 +131,7 @@ class Stopping:
         return net_times(self._solution_us, self._solution_null_us)
 
     def _reason(
-        self, pairs: int, of_turns: Interval, interval: Interval, elapsed_s: float
+        self, pairs: int, interval: Interval, elapsed_s: float, *, narrow: bool
     ) -> Reason | None:
         rules = self._rules
         if pairs < rules.least_pairs:
@@ -133,7 +139,7 @@ class Stopping:
             return Reason.BUDGET if late else None
         if rules.thresholds and all(map(interval.decides, rules.thresholds)):
             return Reason.DECIDED
-        if of_turns.width < rules.width:  # more turns make only these narrower
+        if narrow:
             return Reason.NARROW
         if elapsed_s >= rules.budget_s:
             return Reason.BUDGET
