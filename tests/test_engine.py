@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
@@ -18,6 +19,7 @@ from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
 from pytest_kernelbench.endings import ended
 from pytest_kernelbench.engine import devices, local
 from pytest_kernelbench.engine.board import Board
+from pytest_kernelbench.engine.devices import cpu
 from pytest_kernelbench.engine.local import LocalEngine
 from pytest_kernelbench.engine.seat import Dismissed, _sweep
 from pytest_kernelbench.errors import BuildError, MachineError
@@ -150,6 +152,28 @@ def test_two_take_turns_on_a_gpu_and_one_of_them_controls(
         engine.judge(pair, engine.build(pair))
     places = [(seat.device, seat.controls) for seat in seats.made]
     assert places == [(A, True), (B, True), (A, False), (B, False)]
+
+
+@pytest.mark.parametrize(
+    ("correctness_only", "processors", "workers", "expected"),
+    [(False, 8, 1, 1), (True, 8, 1, 4), (True, 2, 1, 2), (True, 8, 4, 2), (True, 2, 8, 1)],
+)
+def test_a_cpu_that_times_nothing_judges_several_at_a_time(
+    seats: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    correctness_only: bool,  # noqa: FBT001 - a parameter of the test
+    processors: int,
+    workers: int,
+    expected: int,
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(processors)))
+    monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=64 << 30))
+    monkeypatch.setenv("PYTEST_XDIST_WORKER_COUNT", str(workers))
+    settings = Settings(cache_dir=tmp_path, correctness_only=correctness_only)
+    engine = LocalEngine(settings, [cpu()])
+    engine.close()
+    assert len(seats.made) == expected
 
 
 def test_one_after_another_needs_one_seat(make: Any, seats: Any, pairs: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
 from concurrent.futures import (
@@ -14,6 +15,8 @@ from concurrent.futures import (
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import psutil
 
 from pytest_kernelbench.build.builder import Builder, Progress
 from pytest_kernelbench.endings import ended_by
@@ -37,6 +40,10 @@ _AHEAD_OF_DEVICE = 16
 """Pairs that may be judged before pytest comes to them: the cost of a killed session."""
 _NOTICES_EVERY_S = 0.2
 _SEATS_OF_GPU = 2
+"""One gets its problem ready while the other's contender is not timed."""
+_MOST_SEATS_OF_CPU = 4
+"""Where nothing is timed."""
+_SEAT_BYTES = 2 << 30
 
 
 class LocalEngine:
@@ -63,9 +70,7 @@ class LocalEngine:
         self._times_on_cpu = not self.device.is_gpu and not settings.correctness_only
         self._board = Board(0 if self._times_on_cpu else _AHEAD_OF_DEVICE * len(self.devices))
         self._at: dict[Seat, Problem] = {}
-        # Two for a GPU: one gets its problem ready while the other's contender is not timed.
-        each = _SEATS_OF_GPU if self.device.is_gpu else 1
-        places = () if settings.build_only else self.devices * each
+        places = () if settings.build_only else self.devices * self._seats_of_a_device()
         self._seats = [
             Seat(settings, device, controls=number < len(self.devices))
             for number, device in enumerate(places)
@@ -272,6 +277,17 @@ class LocalEngine:
                 text = self._notices.get_nowait()
                 if self._tell is not None:
                     self._tell(text)
+
+    def _seats_of_a_device(self) -> int:
+        if self.device.is_gpu:
+            return _SEATS_OF_GPU
+        if self._times_on_cpu:
+            return 1
+        # Workers of pytest-xdist have an engine each, on the same processors.
+        workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+        by_memory = psutil.virtual_memory().available // _SEAT_BYTES
+        share = min(len(os.sched_getaffinity(0)), by_memory) // workers
+        return max(1, min(_MOST_SEATS_OF_CPU, share))
 
     def _lacks(self, pair: Pair) -> str:
         if self.settings.build_only:
