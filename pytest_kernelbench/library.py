@@ -175,7 +175,10 @@ class Judge:
             left = list(self._open)
         for verdict in left:
             verdict.cancel()
-        self._starting.submit(self._close_engine).result()
+        try:
+            self._starting.submit(self._close_engine).result()
+        except RuntimeError:  # the interpreter ends: no executor takes anything any more
+            self._close_engine()
         self._starting.shutdown(wait=True)
 
     def __enter__(self) -> Judge:  # noqa: PYI034 - Self is of Python 3.11

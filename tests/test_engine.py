@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
@@ -17,9 +16,8 @@ from pytest_kernelbench.build.builder import Builder
 from pytest_kernelbench.build.extension import Extension
 from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
 from pytest_kernelbench.endings import ended
-from pytest_kernelbench.engine import devices, local
+from pytest_kernelbench.engine import devices, local, seat_process
 from pytest_kernelbench.engine.board import Board
-from pytest_kernelbench.engine.devices import cpu
 from pytest_kernelbench.engine.local import LocalEngine
 from pytest_kernelbench.engine.seat import Dismissed, _sweep
 from pytest_kernelbench.errors import BuildError, MachineError
@@ -152,28 +150,6 @@ def test_two_take_turns_on_a_gpu_and_one_of_them_controls(
         engine.judge(pair, engine.build(pair))
     places = [(seat.device, seat.controls) for seat in seats.made]
     assert places == [(A, True), (B, True), (A, False), (B, False)]
-
-
-@pytest.mark.parametrize(
-    ("correctness_only", "processors", "workers", "expected"),
-    [(False, 8, 1, 1), (True, 8, 1, 4), (True, 2, 1, 2), (True, 8, 4, 2), (True, 2, 8, 1)],
-)
-def test_a_cpu_that_times_nothing_judges_several_at_a_time(
-    seats: Any,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    correctness_only: bool,  # noqa: FBT001 - a parameter of the test
-    processors: int,
-    workers: int,
-    expected: int,
-) -> None:
-    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(processors)))
-    monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=64 << 30))
-    monkeypatch.setenv("PYTEST_XDIST_WORKER_COUNT", str(workers))
-    settings = Settings(cache_dir=tmp_path, correctness_only=correctness_only)
-    engine = LocalEngine(settings, [cpu()])
-    engine.close()
-    assert len(seats.made) == expected
 
 
 def test_one_after_another_needs_one_seat(make: Any, seats: Any, pairs: Any) -> None:
@@ -467,3 +443,35 @@ def test_whether_a_device_is_lost_is_asked_anew(monkeypatch: pytest.MonkeyPatch)
     assert devices.lost(GPUS[2])
     assert not devices.lost(GPUS[1])
     assert not devices.lost(devices.cpu())
+
+
+def test_other_children_of_the_engines_process_are_no_judges(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    boot = [b"python", b"-I", b"-c", b"from pytest_kernelbench..."]
+    words = {
+        os.getpid(): [*boot, b"7"],
+        11: [*boot, b"8"],
+        12: [b"python", b"-m", b"vllm"],
+        13: [],
+    }
+    monkeypatch.setattr(seat_process, "children", lambda _: list(words))
+    monkeypatch.setattr(seat_process, "command", words.__getitem__)
+    assert seat_process._seats_of_this_engine() == [os.getpid(), 11]
+
+
+def test_seats_are_closed_where_no_thread_starts_any_more(
+    make: Any, seats: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the end of the interpreter."""
+    closed: list[Any] = []
+    engine = make()
+    monkeypatch.setattr(seats, "close", lambda seat: closed.append(seat))
+
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    local._close_all(engine._seats)
+    monkeypatch.undo()
+    assert closed == seats.made

@@ -344,3 +344,17 @@ def test_judge_is_a_function_and_a_room_and_no_torch(order: str) -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
     )
     assert run.returncode == 0, run.stderr
+
+
+def test_the_shared_judge_is_closed_when_the_interpreter_ends() -> None:
+    """Executors take nothing any more by then."""
+    code = (
+        "from pytest_kernelbench import library\n"
+        "from pytest_kernelbench.settings import Settings\n"
+        "class Engine:\n"
+        "    def close(self): print('closed')\n"
+        "library._own_engine = lambda _: Engine()\n"
+        "library._shared(Settings())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("closed\n", "")

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import queue
 import threading
-from concurrent.futures import (
-    CancelledError,
-    Future,
-    InvalidStateError,
-    ThreadPoolExecutor,
-    wait,
-)
+from concurrent.futures import CancelledError, Future, InvalidStateError, wait
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
-
-import psutil
 
 from pytest_kernelbench.build.builder import Builder, Progress
 from pytest_kernelbench.endings import ended_by
@@ -40,10 +31,6 @@ _AHEAD_OF_DEVICE = 16
 """Pairs that may be judged before pytest comes to them: the cost of a killed session."""
 _NOTICES_EVERY_S = 0.2
 _SEATS_OF_GPU = 2
-"""One gets its problem ready while the other's contender is not timed."""
-_MOST_SEATS_OF_CPU = 4
-"""Where nothing is timed."""
-_SEAT_BYTES = 2 << 30
 
 
 class LocalEngine:
@@ -70,7 +57,9 @@ class LocalEngine:
         self._times_on_cpu = not self.device.is_gpu and not settings.correctness_only
         self._board = Board(0 if self._times_on_cpu else _AHEAD_OF_DEVICE * len(self.devices))
         self._at: dict[Seat, Problem] = {}
-        places = () if settings.build_only else self.devices * self._seats_of_a_device()
+        # Two for a GPU: one gets its problem ready while the other's contender is not timed.
+        each = _SEATS_OF_GPU if self.device.is_gpu else 1
+        places = () if settings.build_only else self.devices * each
         self._seats = [
             Seat(settings, device, controls=number < len(self.devices))
             for number, device in enumerate(places)
@@ -159,9 +148,7 @@ class LocalEngine:
             self._over.set()
         self._board.close()
         self.builder.stop()
-        if self._seats:  # at once: each takes a while, and a machine may have sixteen
-            with ThreadPoolExecutor(len(self._seats)) as pool:
-                list(pool.map(Seat.close, self._seats))
+        _close_all(self._seats)
         for thread in self._threads:
             thread.join()
         self.builder.close()
@@ -278,17 +265,6 @@ class LocalEngine:
                 if self._tell is not None:
                     self._tell(text)
 
-    def _seats_of_a_device(self) -> int:
-        if self.device.is_gpu:
-            return _SEATS_OF_GPU
-        if self._times_on_cpu:
-            return 1
-        # Workers of pytest-xdist have an engine each, on the same processors.
-        workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-        by_memory = psutil.virtual_memory().available // _SEAT_BYTES
-        share = min(len(os.sched_getaffinity(0)), by_memory) // workers
-        return max(1, min(_MOST_SEATS_OF_CPU, share))
-
     def _lacks(self, pair: Pair) -> str:
         if self.settings.build_only:
             return ""
@@ -301,6 +277,19 @@ class LocalEngine:
         if kind == "cpu" and not devices and needs_cuda(pair.solution.path):
             return f"needs a CUDA device; this session judges on {self.device.name} (cpu)"
         return ""
+
+
+def _close_all(seats: Sequence[Seat]) -> None:
+    """At once: each takes a while, and a machine may have sixteen."""
+    closing = [threading.Thread(target=seat.close, name="kb-close") for seat in seats]
+    for thread, seat in zip(closing, seats, strict=True):
+        try:
+            thread.start()
+        except RuntimeError:  # the interpreter ends, and starts no thread any more
+            seat.close()
+    for thread in closing:
+        if thread.ident is not None:
+            thread.join()
 
 
 def _beside(extension: Extension, earlier: Future[Extension]) -> Extension:

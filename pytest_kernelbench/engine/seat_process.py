@@ -25,6 +25,7 @@ from pytest_kernelbench.errors import MachineError, SandboxError
 from pytest_kernelbench.judge.referee import Referee
 from pytest_kernelbench.sandbox import kernel
 from pytest_kernelbench.sandbox.channel import Channel, Closed
+from pytest_kernelbench.sandbox.tree import children, command
 from pytest_kernelbench.timing.lease import lease
 from pytest_kernelbench.verdict import Status
 
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _LEASE_PATIENCE_S = 3600.0
 _TELL_AFTER_S = 1.0
+_BOOT_WORDS = 4
+"""How an engine starts a seat (``python -I -c ...``), without what differs between two."""
 
 
 def serve(fd: int) -> None:
@@ -72,7 +75,7 @@ class _Seat:
         self._channel = channel
         self._holds_quiet = False
         self._referee = Referee(
-            settings, device, self._in_quiet, controls=controls, family_pid=os.getppid()
+            settings, device, self._in_quiet, controls=controls, kin=_seats_of_this_engine
         )
 
     def work(self) -> None:
@@ -153,6 +156,12 @@ class _Seat:
                 self._channel.send(orders.Waiting(text))
 
         return tell
+
+
+def _seats_of_this_engine() -> list[int]:
+    """This process and its like: other children of the engine's process are strangers."""
+    mine = command(os.getpid())[:_BOOT_WORDS]
+    return [pid for pid in children(os.getppid()) if command(pid)[:_BOOT_WORDS] == mine]
 
 
 def _is_sibling(pid: int) -> bool:

@@ -24,13 +24,13 @@ from pytest_kernelbench.judge.runners import ENTRY, MESSAGE_LIMIT_BYTES, Runner
 from pytest_kernelbench.judge.station import Station
 from pytest_kernelbench.sandbox.channel import ChannelError
 from pytest_kernelbench.sandbox.plan import Plan
-from pytest_kernelbench.sandbox.tree import descendants
+from pytest_kernelbench.sandbox.tree import ancestors
 from pytest_kernelbench.settings import DTYPES
 from pytest_kernelbench.timing.device_state import foreign_processes
 from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from contextlib import AbstractContextManager
 
     from pytest_kernelbench.catalog.pair import Problem
@@ -102,8 +102,8 @@ class Bench:
         self.idle_calls = 1
         self.quiet: Callable[[], AbstractContextManager[None]] = nullcontext
         """Held while something is timed; see ``Referee``."""
-        self.family_pid = os.getpid()
-        """What is below this process is no stranger on the device; see ``Referee``."""
+        self.kin: Callable[[], Collection[int]] = lambda: (os.getpid(),)
+        """Judges: what is below them is no stranger on the device; see ``Referee``."""
         self.own_null: OwnNull | None = None
         """Of the runner that was started last, if it is to be raced on a device."""
         self._rounds = 0
@@ -175,10 +175,11 @@ class Bench:
         return [self._oracle.pid, *(runner.child.pid for runner in runners)]
 
     def strangers(self, snapshot: Snapshot, contender: Runner) -> int:
-        """How many processes on the device are not below the judge's own family."""
-        own = self.pids(contender)
-        ours = {*own, *descendants(self.family_pid)}
-        return len(foreign_processes(snapshot, ours, len(own)))
+        """How many processes on the device are not below this judge, or one of its kin."""
+        own, kin = self.pids(contender), set(self.kin())
+        found = {process.pid for process in snapshot.processes}
+        ours = {pid for pid in found if not kin.isdisjoint(ancestors(pid))}
+        return len(foreign_processes(snapshot, {*own, *ours}, len(own)))
 
     @property
     def bounds_plain(self) -> bool:

@@ -46,6 +46,8 @@ UNKNOWN_US = 1.5
 MOVED_US, _MOVED_BYTES = 1000.0, 256 << 20
 """Above, what lies where makes no difference, and handing over inputs anew takes long."""
 _TURNS_A_PLACE = 2
+_BUSY_TURNS = 3
+"""One or two are measured again. More could be a contender that chooses its turns."""
 
 
 class DeviceTrial:
@@ -164,6 +166,8 @@ class DeviceTrial:
             self._move()
         self._turns += 1
         before = self._snapshot()
+        self.state = before or self.state  # who is on the device, before anything is held
+        busy = self._busy_turns
         if contender_first:
             ours = self._contend()
             theirs = self._hold()
@@ -173,6 +177,8 @@ class DeviceTrial:
         after = self._snapshot()
         self.state = after or self.state
         self.spoiled = throttled(before, after) if before and after else ()
+        if self._busy_turns > busy:
+            self.spoiled = (*self.spoiled, "others kept the device busy")
         if not self.alternating:
             self._verify(ours)
         return theirs.time_us / self.calls, ours.time_us / self.calls
@@ -215,7 +221,7 @@ class DeviceTrial:
 
     def doubt(self) -> str:
         """Single turns that the device's own state spoils are measured again, and no reason."""
-        if not self._busy_turns:
+        if self._busy_turns < _BUSY_TURNS:
             return ""
         return (
             f"others kept the device busy while the baseline was to be timed ({self._busy_turns} "
@@ -273,6 +279,8 @@ class DeviceTrial:
         with self._frozen():
             if not self.neighbours():
                 await_quiet(self.baseline, self.contender.runner)
+            elif self._busy_turns >= _BUSY_TURNS:
+                lead_in(self.baseline)  # nothing will be concluded in any case
             elif not quietens(self.baseline):
                 self._busy_turns += 1  # by whom, nobody can tell
             yield

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-# "Extending PyTorch" documents this mode by this path; there is no other.
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
+
+from pytest_kernelbench.judge.operator_mode import OperatorMode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +53,7 @@ def _plain(name: str) -> str:
     return SAME.get(name, name)
 
 
-class OperatorLog(TorchDispatchMode):
+class OperatorLog(OperatorMode):
     """While it is active, notes the name of each operator that runs, and its FLOPs.
 
     Counts as torch's ``FlopCounterMode`` does, which takes several times as long: a recurrent
@@ -61,9 +61,14 @@ class OperatorLog(TorchDispatchMode):
     """
 
     def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call] # torch's is untyped
+        super().__init__()
         self._runs: Counter[OpOverload] = Counter()
         self.flops = 0
+
+    @property
+    def count(self) -> int:
+        """How many operators ran, of whatever kind."""
+        return sum(self._runs.values())
 
     @property
     def operators(self) -> dict[str, int]:

@@ -125,7 +125,7 @@ class Oracle:
         modes = tuple(mode_of(tensor) for tensor in inputs)
         mutates = reference.mutates(reference.inputs(order.seed + 1, families.PLAIN), rng)
         forward_us = reference.forward_us(arguments, rng)
-        launches, flops = reference.launches(arguments, rng), reference.flops(arguments, rng)
+        operators = reference.operators(arguments, rng)
         reference.restore()
         del arguments, inputs, outputs
         l2_bytes, free_bytes = device_memory(reference.device)
@@ -160,11 +160,11 @@ class Oracle:
             mutates=mutates,
             families=usable,
             forward_us=forward_us,
-            launches=launches,
+            launches=operators.count,
             native=reference.program.is_native,
             hidden=hidden,
             notes=notes,
-            flops=flops,
+            flops=float(operators.flops),
             l2_bytes=l2_bytes,
             free_bytes=free_bytes,
         )

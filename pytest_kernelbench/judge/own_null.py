@@ -15,7 +15,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.errors import NoRoomError
-from pytest_kernelbench.judge.quiet import draw, get_ready, lead_in, move
+from pytest_kernelbench.judge.quiet import draw, get_ready, handed_over_bytes, lead_in, move
 from pytest_kernelbench.judge.station import Station
 from pytest_kernelbench.timing.paired import median_error
 
@@ -109,14 +109,15 @@ def shift_of(differences_us: Sequence[float]) -> Shift | None:
 
 def _difference(first: Station, second: Station) -> Shift | None:
     bench = first.bench
+    if handed_over_bytes(bench) > _MOVED_BYTES:
+        return None  # of one place alone it says little
     number, calls = draw(bench), bench.idle_calls
-    moves = bench.prepared.inputs_bytes <= _MOVED_BYTES
     differences = []
     for place in range(_PLACES):
         for who in (first, second):
             if place == 0:
                 get_ready(who, number)
-            elif moves:
+            else:
                 move(who, number)
             who.run(calls, null=True)  # takes memory from the driver
         took = {first: 0.0, second: 0.0}

@@ -93,10 +93,10 @@ class Program:
         What it leaves uninitialized (a buffer to be written to) is zero: the seed decides all of
         it, and none of it is memory that somebody else has used before.
         """
-        from pytest_kernelbench.judge.zeroed import Zeroed
+        from pytest_kernelbench.judge.operator_mode import Zeroed
 
         def make() -> Any:
-            with Zeroed():  # type: ignore[no-untyped-call] # torch's is untyped
+            with Zeroed():
                 return self.module.get_inputs()
 
         made, self.inputs_on = self._made_on("get_inputs()", make, seed, device)

@@ -18,6 +18,7 @@ from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.judge import questions, wire
 from pytest_kernelbench.judge.families import PLAIN
 from pytest_kernelbench.judge.rejection import Rejected
+from pytest_kernelbench.judge.variation import FROM_SEVERAL
 from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
@@ -65,6 +66,12 @@ def get_ready(station: Station, number: int) -> None:
     station.load((number,) * _VARIANTS, station.bench.prepared.modes)
 
 
+def handed_over_bytes(bench: Bench) -> int:
+    """What ``get_ready`` and ``move`` hand over to one process."""
+    several = FROM_SEVERAL.intersection(bench.prepared.modes)
+    return bench.prepared.inputs_bytes * (_VARIANTS if several else 1)
+
+
 def move(station: Station, number: int) -> None:
     """The same, with memory in another place."""
     station.move((number,) * _VARIANTS, station.bench.prepared.modes)
@@ -83,9 +90,10 @@ def await_quiet(baseline: Station, contender: Runner) -> None:
     """
     took_us = _settled_us(baseline)
     if not _is_quiet(baseline.bench, took_us):
+        trusted = contender.trusted  # the control's twin: it may be anybody, but not a solution
         contender.close()
         time.sleep(_GONE_S)
-        _accuse(baseline.bench, took_us, lead_in(baseline))
+        _accuse(baseline.bench, took_us, lead_in(baseline), trusted=trusted)
 
 
 def quietens(baseline: Station) -> bool:
@@ -107,12 +115,12 @@ def _is_quiet(bench: Bench, took_us: float) -> bool:
     return took_us <= _SLOWED * bench.idle_us + _SLACK_US
 
 
-def _accuse(bench: Bench, before_us: float, after_us: float) -> None:
+def _accuse(bench: Bench, before_us: float, after_us: float, *, trusted: bool) -> None:
     took = (
         f"{bench.idle_calls} null calls took {before_us / 1e3:.3g} ms, and "
         f"{bench.idle_us / 1e3:.3g} ms on a device that is left alone"
     )
-    if not _is_quiet(bench, after_us):
+    if trusted or not _is_quiet(bench, after_us):
         raise MachineError(
             f"the device is busy with the work of others ({took}): wait for it, or choose another"
         )

@@ -34,7 +34,7 @@ from pytest_kernelbench.timing.roof import Roof
 from pytest_kernelbench.verdict import Measurement, Status, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from contextlib import AbstractContextManager
 
     from pytest_kernelbench.build.extension import Extension
@@ -50,11 +50,12 @@ PRELOAD = (
     "numpy",
     "torch.utils.cpp_extension",
     "torch.utils.flop_counter",
-    "torch._dynamo",  # takes a second or more: in every oracle, which counts operators, for one
     "pytest_kernelbench.judge.oracle",
     "pytest_kernelbench.judge.inside.runner",
 )
 _TRITON = ("triton", "triton.language")
+_COMPILERS = ("torch._dynamo",)
+"""Takes seconds in each compiled baseline. Not inductor: it notes a folder at its import."""
 _TIMING_FAILURES = frozenset(
     {Status.RAISED, Status.CRASHED, Status.TIMED_OUT, Status.OUT_OF_MEMORY}
 )
@@ -64,8 +65,8 @@ class Referee:
     """Judges on one device. Not thread-safe; ``close`` ends every process.
 
     ``quiet`` is held while something is timed and while a problem is got ready: if others hold it
-    likewise, neither is in the other's time. It is entered while it is held, too. ``family_pid``:
-    what is below that process (by default this one) is no stranger on the device.
+    likewise, neither is in the other's time. It is entered while it is held, too. ``kin`` are
+    the pids of judges that share it: what is below them is no stranger on the device.
     """
 
     def __init__(
@@ -75,12 +76,12 @@ class Referee:
         quiet: Callable[[], AbstractContextManager[None]] = nullcontext,
         *,
         controls: bool = True,
-        family_pid: int | None = None,
+        kin: Callable[[], Collection[int]] = lambda: (os.getpid(),),
     ) -> None:
         self.settings = settings
         self.device = device
         self._quiet = quiet
-        self._family_pid = family_pid or os.getpid()
+        self._kin = kin
         self._server: ForkServer | None = None
         self._bench: Bench | None = None
         self._roof: Roof | None = None
@@ -102,8 +103,10 @@ class Referee:
             settle = {} if self.device.is_gpu else {"TRITON_INTERPRET": "1"}
             if settle and self.settings.correctness_only:
                 # Threads without work would spin on processors that other judges need.
-                settle["OMP_WAIT_POLICY"] = "PASSIVE"
-            self._server = ForkServer(PRELOAD + (_TRITON if triton else ()), settle)
+                settle["OMP_WAIT_POLICY"] = os.environ.get("OMP_WAIT_POLICY", "PASSIVE")
+            compiles = any(prepare for _, prepare in self.settings.baseline_prepare)
+            wanted = PRELOAD + (_TRITON if triton else ()) + (_COMPILERS if compiles else ())
+            self._server = ForkServer(wanted, settle)
 
     def prepare(self, pair: Pair) -> None:
         """Get the pair's problem ready, beside other judges.
@@ -351,7 +354,7 @@ class Referee:
         assert self._server is not None
         with self._quiet():
             self._bench = Bench(self._server, pair.problem, self.settings, self.device, self.size)
-        self._bench.quiet, self._bench.family_pid = self._quiet, self._family_pid
+        self._bench.quiet, self._bench.kin = self._quiet, self._kin
         return self._bench
 
     def discard_bench(self) -> None:

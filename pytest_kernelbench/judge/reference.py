@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode  # no public way to count operators
-from torch.utils.flop_counter import FlopCounterMode
 
 from pytest_kernelbench.errors import ProblemError
 from pytest_kernelbench.judge import families
 from pytest_kernelbench.judge.inside import forms
 from pytest_kernelbench.judge.inside.loading import pin_precision
+from pytest_kernelbench.judge.operators import OperatorLog
 from pytest_kernelbench.judge.program import Program, load_program, seed_everything, sizes
 from pytest_kernelbench.settings import DTYPES
 
@@ -116,34 +115,18 @@ class Reference:
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
 
-    def launches(self, arguments: list[Any], rng: int | None) -> int:
-        """How many operators one forward runs."""
-        counter = _Counter()
-        with counter:
+    def operators(self, arguments: list[Any], rng: int | None) -> OperatorLog:
+        """What one forward runs, with its floating-point operations by torch's own formulas."""
+        log = OperatorLog()
+        with log:
             self.forward(arguments, rng)
-        return counter.count
-
-    def flops(self, arguments: list[Any], rng: int | None) -> float:
-        """Floating-point operations of one forward, by torch's own counter."""
-        with FlopCounterMode(display=False) as counter:
-            self.forward(arguments, rng)
-        return float(counter.get_total_flops())
+        return log
 
     def restore(self) -> None:
         """Construct the model anew: forwards of the planning phase may have moved its buffers."""
         seed_everything(self.seed)
         self.model = self.program.make_model(self.seed, self.device, self._cast)
         self._double = None
-
-
-class _Counter(TorchDispatchMode):
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call] # torch's is untyped
-        self.count = 0
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.count += 1
-        return func(*args, **(kwargs or {}))
 
 
 def finite(tensors: list[torch.Tensor]) -> bool:

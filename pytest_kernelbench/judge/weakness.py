@@ -9,10 +9,10 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode  # no public way to see each operator
 
 from pytest_kernelbench.judge.comparison import compare
 from pytest_kernelbench.judge.inside import forms
+from pytest_kernelbench.judge.operator_mode import OperatorMode
 from pytest_kernelbench.judge.program import cast_tensor, map_tensors
 
 if TYPE_CHECKING:
@@ -106,11 +106,11 @@ def hidden_step(
     return ""
 
 
-class _Bends(TorchDispatchMode):
+class _Bends(OperatorMode):
     """Notes operators that could change values and changed none in the whole forward."""
 
     def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call] # torch's is untyped
+        super().__init__()
         self.idle: set[str] = set()
         self._busy: set[str] = set()
 

@@ -170,12 +170,11 @@ def _watch(child: int, limit_bytes: int | None, status_fd: int) -> tuple[int, in
                 held = found
                 os.kill(child, signal.SIGKILL)
         if pid:
-            continue
-        heard = (
-            signal.sigwaitinfo(_HEARD)
-            if limit_bytes is None or held
-            else signal.sigtimedwait(_HEARD, max(0.0, look_at - time.monotonic()))
-        )
+            heard = signal.sigtimedwait(_HEARD, 0)  # there may be more to reap, and an order
+        elif limit_bytes is None or held:
+            heard = signal.sigwaitinfo(_HEARD)
+        else:
+            heard = signal.sigtimedwait(_HEARD, max(0.0, look_at - time.monotonic()))
         if heard is None or heard.si_signo != STOP_ALL:
             continue
         if heard.si_pid not in descendants(os.getpid()):

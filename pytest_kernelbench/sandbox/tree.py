@@ -18,8 +18,38 @@ def descendants(pid: int) -> list[int]:
     """The pids of everything below ``pid``, parents before children."""
     found = [pid]
     for parent in found:
-        found.extend(_children(parent))
+        found.extend(children(parent))
     return found[1:]
+
+
+def children(pid: int) -> list[int]:
+    """The pids of what ``pid`` has started, by any of its threads, and what it has adopted."""
+    found: list[int] = []
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return found
+    for thread in threads:
+        with contextlib.suppress(OSError):
+            text = Path(f"/proc/{pid}/task/{thread}/children").read_text(encoding="ascii")
+            found.extend(map(int, text.split()))
+    return found
+
+
+def command(pid: int) -> list[bytes]:
+    """The words that the process was started with; empty if it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[:-1]
+    except OSError:
+        return []
+
+
+def ancestors(pid: int) -> list[int]:
+    """The pids of everything above ``pid``, the nearest first; none of a process that has ended."""
+    found: list[int] = []
+    while (pid := _parent(pid)) > 0:
+        found.append(pid)
+    return found
 
 
 def alive(pid: int) -> bool:
@@ -74,22 +104,18 @@ def stop(pid: int) -> None:
             kernel.signal_thread(pid, int(thread), signal.SIGSTOP)
 
 
-def _children(pid: int) -> list[int]:
-    found: list[int] = []
-    try:
-        threads = os.listdir(f"/proc/{pid}/task")
-    except OSError:
-        return found
-    for thread in threads:
-        with contextlib.suppress(OSError):
-            text = Path(f"/proc/{pid}/task/{thread}/children").read_text(encoding="ascii")
-            found.extend(map(int, text.split()))
-    return found
-
-
 def _state(pid: int) -> str:
+    return _stat(pid)[0]
+
+
+def _parent(pid: int) -> int:
+    return int(_stat(pid)[1])
+
+
+def _stat(pid: int) -> list[str]:
+    """From the state on: the name before it may hold anything."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return ""
-    return text.rpartition(")")[2].split()[0]  # the name before it may hold anything
+        return ["", "0"]
+    return text.rpartition(")")[2].split()

@@ -36,8 +36,7 @@ class Rules:
     width: float = 0.02
     """Upper over lower end of the interval, less one, at which it is narrow enough; never where 0.
 
-    It is also where turns say less than half of what is unknown: more of them could narrow the
-    interval by a third at most.
+    It is so, too, where turns say more than the processes do and more of them could decide nothing.
     """
     least_pairs: int = 6
     """Not stopped before, unless five budgets are spent and ``LEAST_PAIRS`` were measured."""
@@ -117,8 +116,22 @@ class Stopping:
         of_turns = speedup(theirs, ours)
         apart = self._apart.of(min(theirs.median_us, ours.median_us))
         interval = of_turns.widened(apart)
-        narrow = of_turns.width < max(self._rules.width, 2.0 * apart if self._rules.width else 0.0)
+        narrow = self._is_narrow(of_turns, apart)
         return Look(pairs, interval, self._reason(pairs, interval, elapsed_s, narrow=narrow))
+
+    def _is_narrow(self, of_turns: Interval, apart: float) -> bool:
+        rules = self._rules
+        if of_turns.width < rules.width or not rules.width:
+            return bool(rules.width)
+        center = of_turns.center
+        at_best = Interval(center, center, center).widened(apart)
+        hopeless = not any(map(at_best.decides, rules.thresholds))
+        return hopeless and of_turns.width < 2.0 * apart
+
+    @property
+    def pairs(self) -> int:
+        """How many were added."""
+        return len(self._baseline_us)
 
     @property
     def baseline(self) -> Net:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -111,3 +113,21 @@ def test_a_problem_that_cannot_be_got_ready_is_told_by_its_verdict(
     asked = pair(folder, "bad", "a", reference="a.nonsense()")
     referee.prepare(asked)
     assert referee.judge(asked, nothing(folder)).status is Status.BAD_PROBLEM
+
+
+def test_getting_a_problem_ready_does_not_import_torchs_compiler(folder: Path) -> None:
+    """Any torch mode that looks at operators imports it from torch 2.11 on: a second or more."""
+    asked = pair(folder, "plain", "torch.relu(a)", reference="torch.relu(a)")
+    code = textwrap.dedent(f"""
+        import sys
+        from pytest_kernelbench.judge import questions
+        from pytest_kernelbench.judge.oracle import Oracle
+        order = questions.Prepare(
+            path={str(asked.problem.path)!r}, size="smoke", device="cpu", dtype="fp32", seed=1,
+            atol=1e-4, rtol=1e-4, tf32=False, threads=1,
+        )
+        prepared, _ = Oracle().prepare(order, ())
+        assert prepared.launches == 1, prepared
+        assert "torch._dynamo" not in sys.modules
+    """)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

@@ -30,6 +30,7 @@ _clone = torch.Tensor.clone
 _Event = torch.cuda.Event
 _empty_cache = torch.cuda.empty_cache
 _no_grad = torch.no_grad
+_OutOfMemory = torch.OutOfMemoryError
 _manual_seed = torch.manual_seed
 
 
@@ -50,6 +51,7 @@ class DeviceRunner:
         self.reuses = False
         """Whether forward was seen to return memory that it had returned before, still in use."""
         self.nulls: tuple[wire.Span, ...] = ()
+        self._spacer: torch.Tensor | None = None
 
     def handler(self, message: wire.Message) -> Callable[[Any, tuple[int, ...]], wire.Message]:
         """The method that answers ``message``."""
@@ -96,7 +98,10 @@ class DeviceRunner:
         """Make room for base inputs."""
         self.recipes = []
         self.layout = order.pickled_layout
-        self.recipes = generator.make_base(order.spans, order.modes, self.device)
+        try:
+            self.recipes = generator.make_base(order.spans, order.modes, self.device)
+        except _OutOfMemory as error:
+            raise loading.Stop(loading.failure("inputs", error, "")) from None
         return wire.Done()
 
     def piece(self, order: wire.Piece, _: tuple[int, ...]) -> wire.Done:
@@ -117,6 +122,7 @@ class DeviceRunner:
     def _forget(self) -> None:
         self.kept, self._alive, self.recipes, self.inputs = [], [], [], []
         self.runner.inputs, self.runner.outputs = None, []
+        self._spacer = None
         gc.collect()
 
     def move(self, order: wire.Move, _: tuple[int, ...]) -> wire.Done:
@@ -126,7 +132,12 @@ class DeviceRunner:
         del self.flush_buffer
         _empty_cache()
         # Taken while the last one is still held: the driver hands out first what came back last.
-        self._spacer = _empty(order.spacer_bytes, dtype=torch.uint8, device=self.device)
+        try:
+            spacer = _empty(order.spacer_bytes, dtype=torch.uint8, device=self.device)
+        except _OutOfMemory:
+            spacer = None  # then things lie where there is room
+        self._spacer = spacer
+        del spacer
         _empty_cache()
         self._make_flush(size_bytes)
         driver.synchronize()

@@ -1,11 +1,13 @@
-"""Memory that nobody has written yet reads as zero."""
+"""What sees every operator that runs within it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode  # no public way to see every operator
+
+# "Extending PyTorch" documents this mode by this path; there is no other.
+from torch.utils._python_dispatch import TorchDispatchMode
 
 _UNINITIALIZED = frozenset({
     torch.ops.aten.empty,
@@ -17,8 +19,19 @@ _UNINITIALIZED = frozenset({
 })  # fmt: skip
 
 
-class Zeroed(TorchDispatchMode):
-    """Within it ``torch.empty`` and its like give zeros."""
+class OperatorMode(TorchDispatchMode):
+    """Without torch's compiler, which torch 2.11 imports in every other mode (a second or more)."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call] # torch's is untyped
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
+
+
+class Zeroed(OperatorMode):
+    """Within it ``torch.empty`` and its like give zeros: what was in that memory is not seen."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Run ``func``, and zero what it allocates."""
