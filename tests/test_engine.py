@@ -466,7 +466,11 @@ def test_seats_are_closed_where_no_thread_starts_any_more(
     """At the end of the interpreter."""
     closed: list[Any] = []
     engine = make()
-    monkeypatch.setattr(seats, "close", lambda seat: closed.append(seat))
+
+    def close(seat: Any) -> None:
+        closed.append(seat)
+
+    monkeypatch.setattr(seats, "close", close)
 
     def refuse(_: threading.Thread) -> None:
         raise RuntimeError("can't create new thread at interpreter shutdown")
