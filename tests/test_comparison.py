@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from pytest_kernelbench.judge import comparison
-from pytest_kernelbench.judge.comparison import Difference, compare
+from pytest_kernelbench.judge.comparison import Difference, compare, surely_agrees
 
 NAN, INF = math.nan, math.inf
 
@@ -127,3 +127,44 @@ def test_inputs_that_require_grad_are_left_alone() -> None:
     expected = torch.ones(3, requires_grad=True)
     assert compare(expected * 1, expected, atol=0.0, rtol=0.0).agrees
     assert expected.grad is None
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e3])
+@pytest.mark.parametrize("off", [0.0, 0.5, 0.85, 0.95, 1.0, 1.05, 3.0])
+def test_the_quick_look_is_never_more_lenient(dtype: torch.dtype, scale: float, off: float) -> None:
+    """One element of 10,000 stands at ``off`` of what it may be wrong by."""
+    generator = torch.Generator().manual_seed(1)
+    expected = scale * torch.randn(100, 100, generator=generator, dtype=dtype)
+    got = expected.clone()
+    rms = expected.double().square().mean().sqrt().item()
+    allowed = 1e-4 * min(1.0, rms) + 1e-4 * abs(expected[3, 4].item())
+    got[3, 4] += off * allowed
+    quick = surely_agrees(got, expected, atol=1e-4, rtol=1e-4)
+    assert quick is (off < 0.9)
+    if quick:
+        assert compare(got, expected, atol=1e-4, rtol=1e-4).agrees
+
+
+@pytest.mark.parametrize("special", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("where", ["got", "expected", "both"])
+def test_what_is_not_finite_is_left_to_the_slow_look(special: float, where: str) -> None:
+    got, expected = torch.ones(10), torch.ones(10)
+    for name, tensor in {"got": got, "expected": expected}.items():
+        if where in (name, "both"):
+            tensor[5] = special
+    assert not surely_agrees(got, expected, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("got", "expected"),
+    [
+        (torch.ones(3), torch.ones(4)),
+        (torch.ones(3), torch.ones(3, dtype=torch.float64)),
+        (torch.ones(3, dtype=torch.int32), torch.ones(3, dtype=torch.int32)),
+        (torch.ones(3, dtype=torch.float16), torch.ones(3, dtype=torch.float16)),
+        (torch.ones(0), torch.ones(0)),
+    ],
+)
+def test_what_the_quick_look_does_not_know(got: torch.Tensor, expected: torch.Tensor) -> None:
+    assert not surely_agrees(got, expected, atol=1e-4, rtol=1e-4)
