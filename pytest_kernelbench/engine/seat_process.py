@@ -18,8 +18,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import psutil
-
 from pytest_kernelbench.engine import orders
 from pytest_kernelbench.errors import MachineError, SandboxError
 from pytest_kernelbench.judge.referee import Referee
@@ -151,7 +149,7 @@ class _Seat:
 
     def _telling(self, told: list[str]) -> Callable[[str, int], None]:
         def tell(text: str, pid: int) -> None:
-            if not _is_sibling(pid):
+            if pid not in _seats_of_this_engine():  # they take turns all the time: no news
                 told.append(text)
                 self._channel.send(orders.Waiting(text))
 
@@ -162,11 +160,3 @@ def _seats_of_this_engine() -> list[int]:
     """This process and its like: other children of the engine's process are strangers."""
     mine = command(os.getpid())[:_BOOT_WORDS]
     return [pid for pid in children(os.getppid()) if command(pid)[:_BOOT_WORDS] == mine]
-
-
-def _is_sibling(pid: int) -> bool:
-    """Whether it is of the same engine: they take turns all the time, and that is no news."""
-    try:
-        return psutil.Process(pid).ppid() == os.getppid()
-    except (psutil.Error, ValueError):
-        return False

@@ -102,7 +102,7 @@ class Bench:
         self.idle_calls = 1
         self.quiet: Callable[[], AbstractContextManager[None]] = nullcontext
         """Held while something is timed; see ``Referee``."""
-        self.kin: Callable[[], Collection[int]] = lambda: (os.getpid(),)
+        self.kin: Callable[[], Collection[int]] = this_process
         """Judges: what is below them is no stranger on the device; see ``Referee``."""
         self.own_null: OwnNull | None = None
         """Of the runner that was started last, if it is to be raced on a device."""
@@ -367,6 +367,11 @@ class Bench:
         if hasattr(self, "state_fd"):
             os.close(self.state_fd)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def this_process() -> tuple[int]:
+    """The kin of a judge that shares its device with no other of its engine."""
+    return (os.getpid(),)
 
 
 def companions(source: Path) -> list[Path]:

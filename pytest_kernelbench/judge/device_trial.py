@@ -16,10 +16,10 @@ from pytest_kernelbench.judge import questions, wire
 from pytest_kernelbench.judge.bench import CONTENDER_SLOT
 from pytest_kernelbench.judge.checks import form_fault
 from pytest_kernelbench.judge.families import PLAIN
-from pytest_kernelbench.judge.quiet import await_quiet, lead_in, quietens
+from pytest_kernelbench.judge.quiet import await_quiet, can_move, lead_in, quietens
 from pytest_kernelbench.judge.rejection import Rejected
 from pytest_kernelbench.judge.station import Batch, Station, pieces
-from pytest_kernelbench.judge.variation import FROM_SEVERAL
+from pytest_kernelbench.judge.variation import variants
 from pytest_kernelbench.timing.device_state import Snapshot, monitor, throttled
 from pytest_kernelbench.timing.schedule import BatchBounds, plan_batch
 from pytest_kernelbench.verdict import Status
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from pytest_kernelbench.judge.bench import Bench
     from pytest_kernelbench.judge.runners import Runner
 
-VARIANTS = 4
 _REVEAL_BYTES = 1 << 30
 _LEAST_REVEALED, _MOST_REVEALED = 2, 4
 _QUEUE_LAUNCHES = 900
@@ -43,8 +42,8 @@ PROCESS_SHARE, PROCESS_US = 0.002, 0.2
 """
 UNKNOWN_US = 1.5
 """The same where the contender's own null is not known."""
-MOVED_US, _MOVED_BYTES = 1000.0, 256 << 20
-"""Above, what lies where makes no difference, and handing over inputs anew takes long."""
+MOVED_US = 1000.0
+"""Above, what lies where makes no difference."""
 _TURNS_A_PLACE = 2
 _BUSY_TURNS = 3
 """One or two are measured again. More could be a contender that chooses its turns."""
@@ -106,7 +105,7 @@ class DeviceTrial:
         self._measure_shift()
         for station in (self.baseline, self.contender):
             station.runner.ask(wire.Outline(self.prepared.outputs), wire.Done)
-        self.bases = tuple(self._draw_plain() for _ in range(self._variants()))
+        self.bases = tuple(self._draw_plain() for _ in range(variants(self.prepared.modes)))
         if self.alternating:
             self.contender.release()
         else:
@@ -127,8 +126,7 @@ class DeviceTrial:
         self.calls = plan_batch(
             net_us, null_us, out_bytes + self.prepared.inputs_bytes, bounds
         ).calls
-        handed_over = self.prepared.inputs_bytes * len(self.bases)
-        self._moves = net_us < MOVED_US and handed_over <= _MOVED_BYTES
+        self._moves = net_us < MOVED_US and can_move(self.bench)
 
     def _measure_shift(self) -> None:
         self._null, self._shift_us, self.process_us = None, 0.0, UNKNOWN_US
@@ -358,9 +356,6 @@ class DeviceTrial:
         number = self._draw(PLAIN)
         assert number is not None
         return number
-
-    def _variants(self) -> int:
-        return VARIANTS if FROM_SEVERAL.intersection(self.prepared.modes) else 1
 
     def _launches(self) -> int:
         return _PROTOCOL_LAUNCHES + len(self.prepared.inputs) + len(self.prepared.outputs)

@@ -15,7 +15,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.errors import NoRoomError
-from pytest_kernelbench.judge.quiet import draw, get_ready, handed_over_bytes, lead_in, move
+from pytest_kernelbench.judge.quiet import can_move, draw, get_ready, lead_in, move
 from pytest_kernelbench.judge.station import Station
 from pytest_kernelbench.timing.paired import median_error
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 _LONG_US = 1000.0
 """Half a microsecond is nothing beside such a forward; its inputs may be large, though."""
-_MOVED_BYTES = 256 << 20
-"""Handing over more inputs anew takes long."""
 _PLACES = 6
 _MOST_SHIFT_US = 3.0
 """Never seen between processes that are left alone; six times what was."""
@@ -109,7 +107,7 @@ def shift_of(differences_us: Sequence[float]) -> Shift | None:
 
 def _difference(first: Station, second: Station) -> Shift | None:
     bench = first.bench
-    if handed_over_bytes(bench) > _MOVED_BYTES:
+    if not can_move(bench):
         return None  # of one place alone it says little
     number, calls = draw(bench), bench.idle_calls
     differences = []

@@ -18,7 +18,7 @@ from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.judge import questions, wire
 from pytest_kernelbench.judge.families import PLAIN
 from pytest_kernelbench.judge.rejection import Rejected
-from pytest_kernelbench.judge.variation import FROM_SEVERAL
+from pytest_kernelbench.judge.variation import variants
 from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ _LENGTH_US = 6000.0
 """Longer than a process keeps the device to itself while another one waits for it."""
 _MOST_CALLS = 100
 _LOOKS = 5
-_VARIANTS = 4
-"""As many as inputs that are picked by row have; here all are the same."""
+_MOVED_BYTES = 256 << 20
+"""Handing over more inputs anew takes long."""
 _SLOWED, _SLACK_US = 1.6, 300.0
 _PATIENCE_S = 3.0
 _PAUSE_S = 0.005
@@ -63,18 +63,20 @@ def draw(bench: Bench) -> int:
 def get_ready(station: Station, number: int) -> None:
     """Have a process ready for null calls on the inputs of that draw."""
     station.runner.ask(wire.Outline(station.bench.prepared.outputs), wire.Done)
-    station.load((number,) * _VARIANTS, station.bench.prepared.modes)
-
-
-def handed_over_bytes(bench: Bench) -> int:
-    """What ``get_ready`` and ``move`` hand over to one process."""
-    several = FROM_SEVERAL.intersection(bench.prepared.modes)
-    return bench.prepared.inputs_bytes * (_VARIANTS if several else 1)
+    modes = station.bench.prepared.modes
+    station.load((number,) * variants(modes), modes)
 
 
 def move(station: Station, number: int) -> None:
     """The same, with memory in another place."""
-    station.move((number,) * _VARIANTS, station.bench.prepared.modes)
+    modes = station.bench.prepared.modes
+    station.move((number,) * variants(modes), modes)
+
+
+def can_move(bench: Bench) -> bool:
+    """Whether inputs are small enough to be handed over anew again and again."""
+    prepared = bench.prepared
+    return prepared.inputs_bytes * variants(prepared.modes) <= _MOVED_BYTES
 
 
 def lead_in(station: Station) -> float:

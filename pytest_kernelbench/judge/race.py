@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Protocol
 
+from pytest_kernelbench.timing.interval import RANK_PAIRS
 from pytest_kernelbench.timing.schedule import rounds
 from pytest_kernelbench.timing.stopping import Apart, Look, Rules, Stopping
 from pytest_kernelbench.verdict import Measurement
@@ -18,9 +19,9 @@ _WARM_UP_S = 0.2
 _WARM_UP_PAIRS = 2
 _NULLS_FIRST = 6
 _MOST_SPOILED = 12
-_WALL_SHARE, _WALL_SHARE_OF_FEW, _FEW = 0.2, 0.04, 10
+_WALL_SHARE, _WALL_SHARE_OF_FEW = 0.2, 0.04
 """Of the wall time, that counts as spent at least: on a busy host a turn's preparation takes many
-times what it measures. A smaller share before ranks tell something, which is at ten pairs.
+times what it measures. A smaller share before ``RANK_PAIRS``: the interval is wide until then.
 """
 _AGREE_SHARE, _AGREE_US = 0.10, 5.0
 """Device events and the outside clock must agree within this share and this time."""
@@ -119,7 +120,7 @@ def _run(track: Track, rules: Rules) -> tuple[Stopping, Look, int]:
             spoiled += 1
             continue
         stopping.add_null(*track.null())
-        share = _WALL_SHARE if stopping.pairs >= _FEW else _WALL_SHARE_OF_FEW
+        share = _WALL_SHARE if stopping.pairs >= RANK_PAIRS else _WALL_SHARE_OF_FEW
         wall_s = time.monotonic() - start
         look = stopping.add(baseline_us, ours_us, max(spent_s, share * wall_s))
         if look.stop is not None:

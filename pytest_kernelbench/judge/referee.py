@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pytest_kernelbench.endings import remarks
 from pytest_kernelbench.errors import KernelbenchError, NoRoomError, ProblemError, Restless
-from pytest_kernelbench.judge.bench import EARLIER, Bench
+from pytest_kernelbench.judge.bench import EARLIER, Bench, this_process
 from pytest_kernelbench.judge.device_trial import DeviceTrial
 from pytest_kernelbench.judge.families import PLAIN
 from pytest_kernelbench.judge.host_trial import HostTrial
@@ -40,10 +40,9 @@ if TYPE_CHECKING:
     from pytest_kernelbench.build.extension import Extension
     from pytest_kernelbench.catalog.pair import Pair, Solution
     from pytest_kernelbench.judge.device import Device
+    from pytest_kernelbench.judge.rounds import Trial
     from pytest_kernelbench.judge.runners import Runner
     from pytest_kernelbench.settings import Settings
-
-    Trial = HostTrial | DeviceTrial
 
 PRELOAD = (
     "torch",
@@ -76,7 +75,7 @@ class Referee:
         quiet: Callable[[], AbstractContextManager[None]] = nullcontext,
         *,
         controls: bool = True,
-        kin: Callable[[], Collection[int]] = lambda: (os.getpid(),),
+        kin: Callable[[], Collection[int]] = this_process,
     ) -> None:
         self.settings = settings
         self.device = device
@@ -343,7 +342,7 @@ class Referee:
         progress.roofline = roofline(work, self._roof, self.settings.arithmetic)
         return floor(work, self._roof)
 
-    def _trial(self, bench: Bench, contender: Runner) -> HostTrial | DeviceTrial:
+    def _trial(self, bench: Bench, contender: Runner) -> Trial:
         return (DeviceTrial if self.device.is_gpu else HostTrial)(bench, contender)
 
     def _bench_for(self, pair: Pair) -> Bench:

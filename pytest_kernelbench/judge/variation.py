@@ -5,15 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import torch
 
 SCALE, SYMMETRIC, PICK, MIX = "scale", "symmetric", "pick", "mix"
 FROM_SEVERAL = frozenset({PICK, MIX})
 """Those that take several draws."""
+VARIANTS = 4
+"""So many."""
 _FEW = 16
 _SAMPLE = 4096
 _MATRIX_DIMENSIONS = 2
 _ROW_SUM_ERROR = 1e-3
+
+
+def variants(modes: Iterable[str]) -> int:
+    """How many draws inputs of these modes take between them."""
+    return VARIANTS if FROM_SEVERAL.intersection(modes) else 1
 
 
 def mode_of(tensor: torch.Tensor) -> str:

@@ -32,11 +32,12 @@ MOST_PAIRS = 128
 LEVEL = 0.002
 """One-sided error of one look by ranks."""
 STRICT_LEVEL = 0.0004
-"""One-sided error of one look by Student's t, used below ``_RANK_PAIRS`` pairs."""
+"""One-sided error of one look by Student's t, used below ``RANK_PAIRS`` pairs."""
 RESOLUTION = 0.0005
 """No speedup is known better than to this fraction: clocks tick; equal turns prove little."""
 
-_RANK_PAIRS = 10
+RANK_PAIRS = 10
+"""From so many on ranks tell enough."""
 # Student's t at STRICT_LEVEL by number of pairs (not degrees of freedom); a test integrates them.
 _T = {
     2: 795.7743,
@@ -103,7 +104,7 @@ def from_log_ratios(log_ratios: Sequence[float], extra: float = 0.0) -> Interval
     center = median(log_ratios)
     if len(log_ratios) == 1:
         return Interval(math.exp(center), 0.0, math.inf)
-    low, high = _t_ends(log_ratios) if len(log_ratios) < _RANK_PAIRS else _rank_ends(log_ratios)
+    low, high = _t_ends(log_ratios) if len(log_ratios) < RANK_PAIRS else _rank_ends(log_ratios)
     # In skewed noise the median may lie beyond the ends of the means; both are then believed.
     down = math.hypot(max(center - low, RESOLUTION), extra)
     up = math.hypot(max(high - center, RESOLUTION), extra)

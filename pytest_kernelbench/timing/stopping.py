@@ -121,12 +121,15 @@ class Stopping:
 
     def _is_narrow(self, of_turns: Interval, apart: float) -> bool:
         rules = self._rules
-        if of_turns.width < rules.width or not rules.width:
-            return bool(rules.width)
+        if not rules.width:
+            return False
+        if of_turns.width < rules.width:
+            return True
+        if of_turns.width >= 2.0 * apart:
+            return False
         center = of_turns.center
         at_best = Interval(center, center, center).widened(apart)
-        hopeless = not any(map(at_best.decides, rules.thresholds))
-        return hopeless and of_turns.width < 2.0 * apart
+        return not any(map(at_best.decides, rules.thresholds))
 
     @property
     def pairs(self) -> int:

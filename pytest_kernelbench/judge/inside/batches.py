@@ -133,11 +133,9 @@ class DeviceRunner:
         _empty_cache()
         # Taken while the last one is still held: the driver hands out first what came back last.
         try:
-            spacer = _empty(order.spacer_bytes, dtype=torch.uint8, device=self.device)
+            self._spacer = _empty(order.spacer_bytes, dtype=torch.uint8, device=self.device)
         except _OutOfMemory:
-            spacer = None  # then things lie where there is room
-        self._spacer = spacer
-        del spacer
+            self._spacer = None  # then things lie where there is room
         _empty_cache()
         self._make_flush(size_bytes)
         driver.synchronize()
