@@ -40,7 +40,10 @@ def ended(pair: Pair, status: Status, *reasons: str, **more: Any) -> Verdict:  #
 
 
 def ended_by(error: Exception, pair: Pair) -> Verdict:
-    """What an exception of the engine says of a pair; a bug of ours is not held against anyone."""
+    """What an exception of the engine says of a pair; a bug of ours is not held against anyone.
+
+    Raises ``KeyboardInterrupt`` where that is what it came from.
+    """
     log = str(getattr(error, "log", None) or "")
     if isinstance(error, MissingNeedError):
         return ended(pair, Status.SKIPPED, str(error), log=log)
@@ -49,12 +52,25 @@ def ended_by(error: Exception, pair: Pair) -> Verdict:
         reason, detail = _headline(str(error))
         notes = remarks(error.warnings) if isinstance(error, BuildError) else ()
         return ended(pair, status, reason, detail=detail, log=log, notes=notes)
+    if _was_stopped(error):
+        raise KeyboardInterrupt from error
     return ended(
         pair,
         Status.NOT_JUDGED,
         f"the judge itself failed: {type(error).__name__}: {error}",
         detail="".join(traceback.format_exception(error)),
     )
+
+
+def _was_stopped(error: BaseException) -> bool:
+    """Whether a Ctrl-C led to it.
+
+    A second one while a lock is waited for leaves Python's own code at "release unlocked lock".
+    """
+    before = error.__context__
+    while before is not None and not isinstance(before, KeyboardInterrupt):
+        before = before.__context__
+    return before is not None
 
 
 def _headline(text: str) -> tuple[str, str]:

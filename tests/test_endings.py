@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,21 @@ def test_a_bug_of_ours_is_nobodys_fault() -> None:
     assert verdict.status is Status.NOT_JUDGED
     assert verdict.reasons[0].startswith("the judge itself failed: IndexError")
     assert "test_endings.py" in verdict.detail
+
+
+def test_a_stop_is_no_bug_of_ours() -> None:
+    """Two Ctrl-C in a row while a lock is waited for: it is given back though nobody holds it."""
+    lock = threading.Lock()
+
+    def wait() -> None:
+        with lock:
+            lock.release()  # as a condition does while it waits
+            raise KeyboardInterrupt
+
+    with pytest.raises(RuntimeError) as caught:
+        wait()
+    with pytest.raises(KeyboardInterrupt):
+        ended_by(caught.value, PAIR)
 
 
 def test_what_compilers_warned_of_is_noted() -> None:

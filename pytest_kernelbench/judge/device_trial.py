@@ -40,7 +40,7 @@ PROCESS_SHARE, PROCESS_US = 0.002, 0.2
 
 ``benchmarks/placement.py`` measures it: on an H200 0.05 to 0.1 us, one standard deviation each.
 """
-UNKNOWN_US = 1.5
+UNKNOWN_US = 2.5
 """The same where the contender's own null is not known."""
 MOVED_US = 1000.0
 """Above, what lies where makes no difference."""

@@ -58,7 +58,7 @@ class Session:
         out = self.folder / "verdicts.jsonl"
         out.unlink(missing_ok=True)
         command = [sys.executable, "-m", "pytest", "solutions", "-q", "-p", "no:cacheprovider"]
-        command += ["-p", "no:hypothesispytest", "--kb-json", str(out), "--kb-budget=0.3"]
+        command += ["-p", "no:hypothesispytest", "--kb-json", str(out)]
         done = subprocess.run(
             [*command, *arguments],
             cwd=self.folder,
@@ -83,7 +83,7 @@ def sticky(tmp_path_factory: pytest.TempPathFactory) -> Session:
 
 @pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "xdist"])
 def test_p4_an_illegal_access_is_nobody_elses(sticky: Session, workers: list[str]) -> None:
-    verdicts = sticky.run(*workers)
+    verdicts = sticky.run("--kb-budget=0.3", *workers)
     statuses = [verdict["status"] for verdict in verdicts]
     good = [0, 2, 13]
     assert len(statuses) == 14
@@ -115,7 +115,7 @@ def test_p2_workers_use_the_devices_that_were_given(
 ) -> None:
     """More workers than devices share them, and each row says which it was."""
     visible = GPUS[0].uuid if listed == "uuid" else listed
-    verdicts = plain.run("-n4", "--kb-seeds=1", visible=visible)
+    verdicts = plain.run("-n4", "--kb-seeds=1", "--kb-budget=0.3", visible=visible)
     assert len(verdicts) == 4
     assert {verdict["device_uuid"] for verdict in verdicts} <= {GPUS[n].uuid for n in indices}
     assert {verdict["status"] for verdict in verdicts} == {"not_a_kernel"}

@@ -44,7 +44,7 @@ def _verdict(folder: Path) -> Verdict:
     pair = Pair(Problem(paths[0], 1, 1, "softmax"), Solution(paths[1], "ann"))
     # In this process, where a test can reach into it.
     settings, device = (
-        Settings(cache_dir=folder / "cache", budget_s=1.0, seeds=2),
+        Settings(cache_dir=folder / "cache", budget_s=1.0, seeds=2, thresholds=(1.5,)),
         visible_gpus()[0],
     )
     builder, referee = Builder(settings, device.capability), Referee(settings, device)

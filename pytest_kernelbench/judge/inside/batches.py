@@ -194,6 +194,7 @@ class DeviceRunner:
             tensors = generator.generate(protocol, self.recipes, state, self.device)
             arguments = forms.fill(self.layout, tensors)
             generator.flush(protocol, self._flush_at, self._flush_bytes, state)
+            first = _mark() if order.events else None
             structure, outputs = self._forward(arguments, order, call)
             leaves = tuple(map(forms.leaf, outputs))
             facts = tuple((x.dtype, x.shape, x.strides, x.device, x.exact_type) for x in leaves)
@@ -207,7 +208,10 @@ class DeviceRunner:
             if call == 0 and not order.null:
                 self.reuses |= any(leaf.pointer in self._before for leaf in leaves)
                 self._alive = []
-            self._commit(outputs, leaves, call, seen)
+            blocks = self._blocks(outputs, leaves, seen)
+            if first is not None:
+                self._events.append((first, _mark()))
+            self._commit(blocks, call)
             if order.inputs_too:
                 self.inputs = tensors
         return form[0], form[1], odd
@@ -222,31 +226,32 @@ class DeviceRunner:
             ]
         if order.rngs:
             _manual_seed(order.rngs[call])
-        first = last = None
-        if order.events:
-            first, last = _Event(enable_timing=True), _Event(enable_timing=True)
-            first.record()
-        result = self.runner.called(*arguments)
-        if last is not None:
-            last.record()
-            self._events.append((first, last))
-        structure, tensors = forms.flatten(result)
+        structure, tensors = forms.flatten(self.runner.called(*arguments))
         return structure, [forms.plain(tensor) for tensor in tensors]
 
-    def _commit(
-        self, outputs: list[torch.Tensor], leaves: tuple[wire.Leaf, ...], call: int, seen: set[int]
-    ) -> None:
-        """Digest every byte of every output, in memory order, and keep the bytes for the reveal."""
-        kept = []
-        last = len(outputs) - 1
-        for index, (tensor, leaf) in enumerate(zip(outputs, leaves, strict=True)):
+    def _blocks(
+        self, outputs: list[torch.Tensor], leaves: tuple[wire.Leaf, ...], seen: set[int]
+    ) -> list[torch.Tensor]:
+        """The outputs as memory without gaps that no later call will overwrite.
+
+        Where that takes a copy, it is part of the solution's time.
+        """
+        blocks = []
+        for tensor, leaf in zip(outputs, leaves, strict=True):
             block = tensor
             if not is_dense(leaf.shape, leaf.strides):
                 block = _contiguous(tensor)
             elif self.reuses or leaf.pointer in seen:
-                # The next call will overwrite it; its copy is part of the solution's time.
                 block = _clone(tensor)
             seen.add(_pointer(block))
+            blocks.append(block)
+        return blocks
+
+    def _commit(self, blocks: list[torch.Tensor], call: int) -> None:
+        """Digest every byte of every output, in memory order, and keep the bytes for the reveal."""
+        kept = []
+        last = len(blocks) - 1
+        for index, block in enumerate(blocks):
             size = block.numel() * block.element_size()
             kept.append((block, size))
             at = _pointer(block)
@@ -268,3 +273,9 @@ class DeviceRunner:
         driver.copy(self.arena.address, at + order.offset, order.size_bytes)
         driver.synchronize()
         return wire.Done()
+
+
+def _mark() -> Any:
+    event = _Event(enable_timing=True)
+    event.record()
+    return event
