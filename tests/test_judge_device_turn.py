@@ -172,7 +172,7 @@ def test_what_the_contenders_process_adds_is_known_before_and_added_to_its_null(
     trial = trial_of(Bench())
     trial.pair(contender_first=False)
     assert trial.null() == pytest.approx((100.0, 100.5))
-    assert trial.process_us == pytest.approx(device_trial.PROCESS_US)
+    assert trial.apart.us == pytest.approx(device_trial.APART.us)
 
 
 def test_what_one_place_in_memory_adds_is_not_the_process() -> None:
@@ -228,7 +228,7 @@ def test_where_the_contenders_null_is_unknown_the_interval_is_wider(why: str) ->
     trial.pair(contender_first=False)
     theirs, ours = trial.null()
     assert theirs == ours
-    assert trial.process_us == device_trial.UNKNOWN_US
+    assert trial.apart == device_trial.FAR_APART
 
 
 def test_a_forward_that_waits_has_the_hosts_part_in_its_null() -> None:

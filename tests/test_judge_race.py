@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_kernelbench.judge.device_trial import PROCESS_SHARE, PROCESS_US, UNKNOWN_US
+from pytest_kernelbench.judge.device_trial import APART, FAR_APART
 from pytest_kernelbench.judge.race import TooShort, race
 from pytest_kernelbench.settings import Settings
 from pytest_kernelbench.timing.floor import Floor
-from pytest_kernelbench.timing.stopping import Rules
+from pytest_kernelbench.timing.stopping import Apart, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ class Track:
     """Turns with a little noise that repeats, so that each test sees the same numbers."""
 
     least_of_null = 0.0
-    process_share, process_us = PROCESS_SHARE, PROCESS_US
+    apart = APART
     spoiled: tuple[str, ...] = ()
     state = None
     calls = 10
@@ -88,20 +88,20 @@ def test_the_sides_take_turns_at_going_first() -> None:
 # On an H200 processes with one program differ by 0.05 to 0.1 us (one standard deviation) a call
 # where each has its own null subtracted, and by 0.2 to 0.5 us where one is subtracted from both.
 @pytest.mark.parametrize(
-    ("baseline_us", "ours_us", "process_us"),
+    ("baseline_us", "ours_us", "apart"),
     [
-        (60.3, 60.0, PROCESS_US),
-        (5.15, 4.95, PROCESS_US),
-        (1010.0, 1006.0, PROCESS_US),
-        (61.2, 60.0, UNKNOWN_US),
-        (5.0, 4.6, UNKNOWN_US),
+        (60.3, 60.0, APART),
+        (5.15, 4.95, APART),
+        (1010.0, 1006.0, APART),
+        (61.2, 60.0, FAR_APART),
+        (5.0, 4.6, FAR_APART),
     ],
 )
 def test_what_two_processes_differ_by_is_no_speedup(
-    baseline_us: float, ours_us: float, process_us: float
+    baseline_us: float, ours_us: float, apart: Apart
 ) -> None:
     track = Track(baseline_us, ours_us)
-    track.process_us = process_us
+    track.apart = apart
     measured = race(track, SETTINGS, "eager")
     assert measured.speedup > 1.0
     assert measured.low <= 1.0
@@ -116,7 +116,7 @@ def test_three_per_cent_are_shown(ours_us: float) -> None:
 def test_two_per_cent_of_a_short_kernel_are_not_where_its_null_is_unknown() -> None:
     track = Track(61.2, 60.0)
     assert race(track, SETTINGS, "eager").low > 1.0
-    track.process_us = UNKNOWN_US
+    track.apart = FAR_APART
     assert race(track, SETTINGS, "eager").low <= 1.0
 
 

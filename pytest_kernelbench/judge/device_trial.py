@@ -9,6 +9,7 @@ import math
 import random
 import secrets
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from pytest_kernelbench.judge.station import Batch, Station, pieces
 from pytest_kernelbench.judge.variation import variants
 from pytest_kernelbench.timing.device_state import Snapshot, monitor, throttled
 from pytest_kernelbench.timing.schedule import BatchBounds, plan_batch
+from pytest_kernelbench.timing.stopping import Apart
 from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
@@ -35,12 +37,12 @@ _LEAST_REVEALED, _MOST_REVEALED = 2, 4
 _QUEUE_LAUNCHES = 900
 """A device's queue holds about a thousand launches; beyond, one waits for the gate itself."""
 _PROTOCOL_LAUNCHES = 4
-PROCESS_SHARE, PROCESS_US = 0.002, 0.2
+APART = Apart(share=0.002, us=0.2)
 """By what two processes with one program are apart when each has its own null subtracted.
 
 ``benchmarks/placement.py`` measures it: on an H200 0.05 to 0.1 us, one standard deviation each.
 """
-UNKNOWN_US = 2.5
+FAR_APART = replace(APART, us=2.5)
 """The same where the contender's own null is not known."""
 MOVED_US = 1000.0
 """Above, what lies where makes no difference."""
@@ -64,7 +66,7 @@ class DeviceTrial:
         )
         self.baseline: Station
         self._shift_us = 0.0
-        self.process_share, self.process_us = PROCESS_SHARE, UNKNOWN_US
+        self.apart = FAR_APART
         self._null: tuple[float, float] | None = None
         self._turns, self._moves, self._busy_turns = 0, False, 0
         self._closing = ExitStack()
@@ -129,14 +131,14 @@ class DeviceTrial:
         self._moves = net_us < MOVED_US and can_move(self.bench)
 
     def _measure_shift(self) -> None:
-        self._null, self._shift_us, self.process_us = None, 0.0, UNKNOWN_US
+        self._null, self._shift_us, self.apart = None, 0.0, FAR_APART
         if self._own is None or self.alternating:
             return
         with self._frozen():
             shift = self._own.against(self.baseline)
         if shift is not None:
             self._shift_us = shift.us
-            self.process_us = math.hypot(PROCESS_US, shift.error_us)
+            self.apart = replace(APART, us=math.hypot(APART.us, shift.error_us))
 
     def alternate(self) -> bool:
         """From now on only one side at a time has memory, beside its model; False if that is so.

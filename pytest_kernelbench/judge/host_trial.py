@@ -22,6 +22,7 @@ from pytest_kernelbench.judge.rejection import Rejected
 from pytest_kernelbench.sandbox import kernel
 from pytest_kernelbench.sandbox.channel import close_all
 from pytest_kernelbench.timing.paired import CPU_LEAST_OF_NULL
+from pytest_kernelbench.timing.stopping import Apart
 from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
@@ -62,6 +63,11 @@ class Round:
 
 class HostTrial:
     """Calls of contender and baseline under the referee's clock. One contender, one trial."""
+
+    least_of_null = CPU_LEAST_OF_NULL
+    apart = Apart(share=0.02, us=10.0)
+    spoiled: tuple[str, ...] = ()
+    state: Snapshot | None = None
 
     def __init__(self, bench: Bench, contender: Runner) -> None:
         self.bench = bench
@@ -169,15 +175,8 @@ class HostTrial:
         finally:
             idle.child.resume()
 
-    least_of_null: float = CPU_LEAST_OF_NULL
-    process_share: float = 0.02
-    process_us: float = 10.0
-
     def evidence(self) -> None:
         """There are no device events on a CPU."""
-
-    spoiled: tuple[str, ...] = ()
-    state: Snapshot | None = None
 
     def remarks(self) -> list[str]:
         """Say so if others had much of the processors since the race began."""

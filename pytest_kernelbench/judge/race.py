@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Protocol
 
 from pytest_kernelbench.timing.interval import RANK_PAIRS
 from pytest_kernelbench.timing.schedule import rounds
-from pytest_kernelbench.timing.stopping import Apart, Look, Rules, Stopping
+from pytest_kernelbench.timing.stopping import Look, Rules, Stopping
 from pytest_kernelbench.verdict import Measurement
 
 if TYPE_CHECKING:
     from pytest_kernelbench.settings import Settings
     from pytest_kernelbench.timing.device_state import Snapshot
     from pytest_kernelbench.timing.floor import Floor
+    from pytest_kernelbench.timing.stopping import Apart
 
 _WARM_UP_S = 0.2
 _WARM_UP_PAIRS = 2
@@ -32,12 +33,8 @@ class Track(Protocol):
 
     least_of_null: float
     """The smallest share of the protocol's cost that a time must have to be told from its noise."""
-    process_share: float
-    process_us: float
-    """How far two processes that run the same program were seen apart, whatever the turns say.
-
-    Where their memory lies is the same in each turn. A share of the time, and microseconds.
-    """
+    apart: Apart
+    """How far two processes that run the same program were seen apart, whatever the turns say."""
     spoiled: tuple[str, ...]
     """What disturbed the device during the last pair."""
     state: Snapshot | None
@@ -109,7 +106,7 @@ def race(
 
 
 def _run(track: Track, rules: Rules) -> tuple[Stopping, Look, int]:
-    stopping = Stopping(rules, Apart(track.process_share, track.process_us))
+    stopping = Stopping(rules, track.apart)
     for _ in range(_NULLS_FIRST):
         stopping.add_null(*track.null())
     spent_s, spoiled, start = 0.0, 0, time.monotonic()
