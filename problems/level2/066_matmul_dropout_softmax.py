@@ -18,6 +18,7 @@ SHAPES = [
     {"BATCH_SIZE": 128, "IN_FEATURES": 2048, "OUT_FEATURES": 1024},
     {"BATCH_SIZE": 64, "IN_FEATURES": 8192, "OUT_FEATURES": 8192},
 ]
+DTYPES = ("fp32", "fp16")  # bf16 rounds the logits to a tenth before the softmax
 FAMILIES = ()  # a float64 reference may draw another dropout mask
 
 

@@ -31,8 +31,11 @@ _OUTCOMES = {
 }
 _EXPECTED = re.compile(r"(\bgot\s+[^\s,;]+),\s+expected\s+[^\s,;]+")
 _EXPECTED_LINE = re.compile(r"^.*\bexpected\b.*$\n?", re.MULTILINE | re.IGNORECASE)
-_ONLY_ELEMENT = re.compile(r"(\b1 of 1 elements differ.*?): got [^;]*;")
-"""There, what it got and how far that is from what is due would say what is due."""
+_ONLY_ELEMENT = re.compile(
+    r"(\b1 of 1 elements differ.*?): got [^;]*(; largest difference \S+)"
+    r"(?: \([^)]*\))?(?:; at worst [^;]*)?"
+)
+"""There, how far off it is would say what is due, beside what it got or by the scale of that."""
 _SEED = re.compile(r"\bseeds?\b[\s:=]*[0-9]+", re.IGNORECASE)
 _COMPARED = frozenset({Status.WRONG_VALUE, Status.UNSTABLE, Status.ALTERED_INPUTS})
 
@@ -137,7 +140,7 @@ def _cleaned(text: str, verdict: Verdict) -> str:
 
 def without_secrets(text: str) -> str:
     """A text of the judge without expected values and seeds."""
-    return _SEED.sub("a seed", _EXPECTED.sub(r"\1", _ONLY_ELEMENT.sub(r"\1;", text)))
+    return _SEED.sub("a seed", _EXPECTED.sub(r"\1", _ONLY_ELEMENT.sub(r"\1\2", text)))
 
 
 def _shortened(text: str) -> str:

@@ -20,6 +20,7 @@ import msgspec
 
 from pytest_kernelbench.build.job import JOB_FILE, REPORT_FILE, Job, Report
 from pytest_kernelbench.build.recorder import Recorder
+from pytest_kernelbench.deviceless import lacks_device
 from pytest_kernelbench.sandbox import walls
 from pytest_kernelbench.sandbox.enclosure import enclose
 from pytest_kernelbench.sandbox.plan import Plan
@@ -30,23 +31,6 @@ if TYPE_CHECKING:
 MODULE_NAME = "solution"
 DEPENDENCIES_FILE = "dependencies.txt"
 _LARGEST_FILE_BYTES = 4 << 30
-# What torch, Triton and the CUDA runtime say where there is no device or no driver.
-_NO_DEVICE = (
-    "no cuda gpus are available",
-    "no nvidia driver",
-    "torch not compiled with cuda enabled",
-    "0 active drivers",
-    "driver version is insufficient",
-    "driver initialization failed",
-    "no cuda-capable device",
-    "cuda_error_no_device",
-    "cuda unknown error",
-    "libcuda.so",
-    "invalid device ordinal",
-    "invalid device id",
-    "cuinit",
-    "cannot re-initialize cuda in forked",
-)
 
 
 def limit(folder: str) -> None:
@@ -177,26 +161,17 @@ def _failure(error: BaseException, job: Job, recorder: Recorder) -> Report:
     own = _own_traceback(error, job)
     sys.stderr.write(f"{own}\n")
     line = "".join(traceback.format_exception_only(type(error), error)).strip()
-    chain = "\n".join(str(link) for link in _chain(error)).lower()
     if recorder.missing:
         return Report("missing_tool", line, own, recorder.missing)
     if isinstance(error, ModuleNotFoundError) and error.name:
         top = error.name.partition(".")[0]
         if importlib.util.find_spec(top) is None:
             return Report("missing_module", line, own, top)
-    if any(words in chain for words in _NO_DEVICE):
+    if lacks_device(error):
         return Report("deferred", line, own)
     if isinstance(error, SystemExit):
         own += f"\nthe module body called sys.exit({error.code!r})"
     return Report("raised", line, own)
-
-
-def _chain(error: BaseException | None) -> list[BaseException]:
-    links: list[BaseException] = []
-    while error is not None and error not in links:
-        links.append(error)
-        error = error.__cause__ or error.__context__
-    return links
 
 
 def _own_traceback(error: BaseException, job: Job) -> str:

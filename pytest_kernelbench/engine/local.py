@@ -13,7 +13,7 @@ from pytest_kernelbench.build.builder import Builder, Progress
 from pytest_kernelbench.endings import ended_by
 from pytest_kernelbench.engine.board import Board, Task
 from pytest_kernelbench.engine.devices import find_devices, lost
-from pytest_kernelbench.engine.needs import declared_devices, needs_cuda
+from pytest_kernelbench.engine.needs import lacking
 from pytest_kernelbench.engine.seat import Dismissed, Seat
 from pytest_kernelbench.errors import MachineError, MissingNeedError
 
@@ -268,15 +268,7 @@ class LocalEngine:
     def _lacks(self, pair: Pair) -> str:
         if self.settings.build_only:
             return ""
-        kind = "cuda" if self.device.is_gpu else "cpu"
-        devices = declared_devices(pair.solution.path)
-        if devices and kind not in devices:
-            wanted = " or ".join(devices)
-            here = f"{self.device.name} ({kind})"
-            return f"is made for {wanted} (its DEVICES); this session judges on {here}"
-        if kind == "cpu" and not devices and needs_cuda(pair.solution.path):
-            return f"needs a CUDA device; this session judges on {self.device.name} (cpu)"
-        return ""
+        return lacking(pair.solution.path, self.device)
 
 
 def _close_all(seats: Sequence[Seat]) -> None:

@@ -70,6 +70,8 @@ class Difference:
             f"{list(self.first_index or ())}: got {self.got!r}, expected {self.expected!r}; "
             f"largest difference {self.max_abs:.3g} ({self.scaled:.2g} of the output's RMS)"
         )
+        if 1.0 < self.used < math.inf:
+            text += f"; at worst {self.used:.2g} times what is allowed"
         if self.unmatched_nonfinite:
             text += f"; {self.unmatched_nonfinite} NaN or infinite on one side only"
         return text

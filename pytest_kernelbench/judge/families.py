@@ -15,9 +15,9 @@ from pytest_kernelbench.judge.program import map_tensors
 if TYPE_CHECKING:
     import torch
 
-PLAIN = "plain"
-_LARGE = 30.0
-_SMALL = 1e-3
+PLAIN, SMALL = "plain", "small"
+_LARGE_SCALE = 30.0
+_SMALL_SCALE = 1e-3
 
 
 def transformed(arguments: list[Any], family: str) -> list[Any]:
@@ -40,15 +40,15 @@ def _change(tensor: torch.Tensor, family: str) -> torch.Tensor:
     if family == "zero_mean":
         return torch.randn_like(tensor)
     if family == "large":
-        return tensor * _LARGE
-    if family == "small":
-        return tensor * _SMALL
+        return tensor * _LARGE_SCALE
+    if family == SMALL:
+        return tensor * _SMALL_SCALE
     raise ValueError(f"no input family is called {family!r}")
 
 
 ADVICE = {
-    "negated": "wrong for negative inputs",
+    "negated": "wrong or of lower precision for negative inputs",
     "zero_mean": "wrong or of lower precision where sums cancel (zero-mean inputs)",
-    "large": "wrong for large inputs (30 times the usual)",
-    "small": "wrong for small inputs (a thousandth of the usual)",
+    "large": "wrong or of lower precision for large inputs (30 times the usual)",
+    SMALL: "wrong for small inputs (a thousandth of the usual)",
 }

@@ -18,6 +18,15 @@ _LIBRARY_OPERATORS = frozenset(
     }
 )  # fmt: skip
 
+_IDLE_OPERATORS = frozenset(
+    {
+        "view", "_unsafe_view", "_reshape_alias", "reshape", "t", "transpose", "permute", "expand",
+        "as_strided", "unsqueeze", "squeeze", "slice", "select", "narrow", "split", "unbind",
+        "unfold", "flatten", "detach", "alias", "contiguous", "item", "empty", "empty_like",
+        "empty_strided", "new_empty", "resolve_conj", "resolve_neg",
+    }
+)  # fmt: skip
+
 _LIBRARY_FUNCTION = re.compile(
     r"""
     (at|at_cuda_detail|at_cuda_cub|c10|caffe2|pytorch_flash|torch)::        # torch
@@ -64,6 +73,12 @@ def is_library_operator(name: str) -> bool:
     """Whether an operator (``aten::mm``) belongs to torch, as all that torch.compile makes does."""
     namespace, found, _ = name.partition("::")
     return name == "torch.compile" or (bool(found) and namespace in _LIBRARY_OPERATORS)
+
+
+def is_idle_operator(name: str) -> bool:
+    """Whether one of torch's computes nothing: views, and memory that nobody has filled."""
+    namespace, found, operator = name.partition("::")
+    return bool(found) and namespace == "aten" and operator.rstrip("_") in _IDLE_OPERATORS
 
 
 def is_library_kernel(name: str, *, compiled: bool) -> bool:

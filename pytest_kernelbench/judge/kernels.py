@@ -121,6 +121,8 @@ def _on_host(profiled: Profiled, baseline: Profiled) -> Finding:
         shares = _shares(parts)
         text = f"no compiled code of its own ran: {_told(parts, own=False)}"
         return Finding(shares, 0.0, text)
+    # The rest of their time is the dispatcher's, whoever calls it.
+    parts = [part for part in parts if part.own or not names.is_idle_operator(part.name)]
     library_us = sum(part.time_us for part in parts if not part.own)
     counts = not traced or (not profiled.converts and gap_us > library_us + _GAP_SLACK_US)
     untraced_us = gap_us if counts else 0.0

@@ -124,6 +124,8 @@ class Runner:
 
     def _failed(self, failed: wire.Failed, doing: str) -> NoReturn:
         headline = failed.text.strip().splitlines()[-1] if failed.text.strip() else failed.error
+        if failed.needs_device:
+            self.reject(Status.SKIPPED, f"needs a CUDA device: {headline}", failed.text)
         if failed.out_of_memory:
             self.reject(Status.OUT_OF_MEMORY, f"ran out of memory {doing}: {headline}", failed.text)
         if failed.device_error:

@@ -163,6 +163,8 @@ class Failed(Message, frozen=True):
     out_of_memory: bool = False
     device_error: bool = False
     """A CUDA error: the process is not to be used again."""
+    needs_device: bool = False
+    """There is no device here, and that is why; or Triton's interpreter lacks what one has."""
 
 
 class Batched(Message, frozen=True):

@@ -15,16 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from pytest_kernelbench.deviceless import lacks_device
+from pytest_kernelbench.judge.inside import interpreter
 from pytest_kernelbench.judge.wire import Construct, Failed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from types import ModuleType
 
 _TEXT_LIMIT = 16_000
 _DEVICE_ERROR = re.compile(
     r"CUDA error|CUDA driver error|Triton Error \[CUDA\]|cudaError|HIP error"
 )
+_ASKS_FOR_DEVICE = re.compile(r"\bis_cuda\b|\bcuda\b|\bgpus?\b", re.IGNORECASE)
 _NO_MEMORY = re.compile(
     r"out of memory|can't allocate memory|std::bad_alloc|Cannot allocate memory"
 )
@@ -61,7 +64,16 @@ def failure(stage: str, error: BaseException, source: str) -> Failed:
         missing_module=missing,
         out_of_memory=memory,
         device_error=not memory and bool(_DEVICE_ERROR.search(message)),
+        needs_device=interpreter.interprets() and _needs_device(error, own, source),
     )
+
+
+def _needs_device(error: BaseException, own: Sequence[traceback.FrameSummary], source: str) -> bool:
+    """Whether what was raised on a CPU is that it is one: the file says so, or what it uses."""
+    if lacks_device(error) or interpreter.falls_short(error, "".join(linecache.getlines(source))):
+        return True
+    asked = own[-1].line or "" if own else ""
+    return bool(_ASKS_FOR_DEVICE.search(f"{asked}\n{error}"))
 
 
 def seed_everything(seed: int) -> None:
@@ -124,6 +136,7 @@ def construct(order: Construct) -> Any:
     """
     try:
         module = import_file(order.source)
+        interpreter.complete()
         for name, value in order.overrides.items():
             setattr(module, name, value)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - it is told

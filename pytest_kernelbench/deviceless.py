@@ -1,0 +1,35 @@
+"""What code says where it finds no CUDA device, whoever's code it is."""
+
+from __future__ import annotations
+
+# torch, Triton and the CUDA runtime, without a device or without a driver.
+_WORDS = (
+    "no cuda gpus are available",
+    "no nvidia driver",
+    "torch not compiled with cuda enabled",
+    "0 active drivers",
+    "driver version is insufficient",
+    "driver initialization failed",
+    "no cuda-capable device",
+    "cuda_error_no_device",
+    "cuda unknown error",
+    "libcuda.so",
+    "invalid device ordinal",
+    "invalid device id",
+    "cuinit",
+    "cannot re-initialize cuda in forked",
+)
+
+
+def lacks_device(error: BaseException) -> bool:
+    """Whether it, or what it came from, is the lack of a device."""
+    text = "\n".join(str(link) for link in _chain(error)).lower()
+    return any(words in text for words in _WORDS)
+
+
+def _chain(error: BaseException | None) -> list[BaseException]:
+    links: list[BaseException] = []
+    while error is not None and error not in links:
+        links.append(error)
+        error = error.__cause__ or error.__context__
+    return links
