@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pickle
+import resource
 import socket
 import struct
 import tempfile
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 import pytest
@@ -49,6 +52,31 @@ def test_a_message_and_its_descriptor_arrive(ends: Ends) -> None:
     assert message == Pong("hello")
     assert os.pread(fd, 6, 0) == b"shared"
     os.close(fd)
+
+
+def test_descriptors_in_flight_are_sent_with_all_that_one_may_have(
+    ends: Ends, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel counts those of all the user's processes, and asks the sender's limit."""
+    channel, theirs = ends
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    really, tries = socket.send_fds, []
+
+    def send_fds(*arguments: Any) -> int:
+        tries.append(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+        if tries[-1] < hard:
+            raise OSError(errno.ETOOMANYREFS, os.strerror(errno.ETOOMANYREFS))
+        return really(*arguments)
+
+    monkeypatch.setattr(socket, "send_fds", send_fds)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard // 2, hard))
+    try:
+        Channel[Ping | Pong](theirs, Ping).send(Pong("hello"), (theirs.fileno(),))
+        _, (fd,) = channel.receive(1)
+        os.close(fd)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert tries == [hard // 2, hard]
 
 
 FORGED = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import msgspec
 import pytest
 
 from pytest_kernelbench.judge.kernel_names import (
@@ -311,3 +312,12 @@ class TestOnTheHost:
     def test_triton_under_the_interpreter(self) -> None:
         mine = profile(Ran("triton", "_bias_relu", "", 9000.0))
         assert find(mine, REFERENCE, on_device=False).is_kernel
+
+
+def test_a_profile_is_bounded_where_it_comes_in() -> None:
+    """Searching a name takes as long as the square of its length."""
+    decoder = msgspec.msgpack.Decoder(Profiled)
+    for rows in ((kernel("a" * 401, 1.0),), (kernel("a", 1.0),) * 251):
+        with pytest.raises(msgspec.ValidationError):
+            decoder.decode(msgspec.msgpack.encode(profile(*rows)))
+    assert decoder.decode(msgspec.msgpack.encode(profile(kernel("a" * 400, 1.0))))

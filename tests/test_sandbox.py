@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import platform
+import resource
 import signal
 import socket
 import sys
@@ -24,7 +26,7 @@ from pytest_kernelbench.sandbox.channel import Closed  # noqa: E402
 from pytest_kernelbench.sandbox.client import Child, ForkServer  # noqa: E402
 from pytest_kernelbench.sandbox.plan import Plan  # noqa: E402
 from pytest_kernelbench.sandbox.report import walls_line  # noqa: E402
-from pytest_kernelbench.sandbox.tree import alive, frozen  # noqa: E402
+from pytest_kernelbench.sandbox.tree import alive, cpu_ns, frozen  # noqa: E402
 
 PIDS = "pid, network, ipc and mount namespaces"
 FILES = "files (Landlock)"
@@ -294,6 +296,59 @@ def test_a_stopped_child_stands_still_with_all_its_daemons(inmate: Child) -> Non
     assert tell(inmate, "said = 'awake'") == "awake"
 
 
+LONG_CALLS = """
+    import ctypes, os, threading
+
+    class Piece(ctypes.Structure):
+        _fields_ = [("base", ctypes.c_void_p), ("size", ctypes.c_size_t)]
+
+    libc, size, count = ctypes.CDLL(None), 2 << 20, 1000
+    buffers = [ctypes.create_string_buffer(size) for _ in range(2)]
+    here, there = ((Piece * count)(*[Piece(ctypes.addressof(b), size)] * count) for b in buffers)
+
+    def copy():
+        while True:  # gigabytes in one call, which no stop interrupts
+            libc.process_vm_readv(os.getpid(), here, count, there, count, 0)
+
+    threading.Thread(target=copy, daemon=True).start()
+"""
+DEAD_LEADER = """
+    import ctypes, os, threading, time
+
+    def spin():
+        while True:
+            pass
+
+    if os.fork() == 0:
+        threading.Thread(target=spin).start()
+        ctypes.CDLL(None).syscall(60, 0)  # the first thread alone ends: the process is a zombie
+    time.sleep(0.2)
+"""
+
+
+@pytest.mark.parametrize("code", [LONG_CALLS, DEAD_LEADER], ids=["long call", "dead leader"])
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="its numbers of system calls")
+def test_what_stands_still_uses_no_processor(inmate: Child, code: str) -> None:
+    assert tell(inmate, code) == "done"
+    for _ in range(3):
+        inmate.stop(patience_s=5.0)
+        pids = [pid for pid in inmate.processes() if pid != inmate.init_pid]
+        used_ns = sum(map(cpu_ns, pids))
+        time.sleep(0.1)
+        assert sum(map(cpu_ns, pids)) - used_ns < 10_000_000
+        assert used_ns > 0
+        inmate.resume()
+        time.sleep(0.05)
+
+
+def test_a_process_whose_first_thread_is_dead_lives(inmate: Child) -> None:
+    assert tell(inmate, DEAD_LEADER) == "done"
+    (pid,) = (pid for pid in inmate.processes() if pid not in (inmate.init_pid, inmate.pid))
+    assert alive(pid)
+    inmate.kill()
+    assert gone([pid])
+
+
 def test_processes_that_live_briefly_are_stopped_too(inmate: Child) -> None:
     code = """
         import subprocess
@@ -310,6 +365,14 @@ def test_processes_that_live_briefly_are_stopped_too(inmate: Child) -> None:
         assert set(inmate.processes()) == held
         inmate.resume()
         time.sleep(0.02)
+
+
+def test_it_may_have_fewer_descriptors_than_the_judge(inmate: Child) -> None:
+    code = "import resource; said = resource.getrlimit(resource.RLIMIT_NOFILE)"
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    limit = min(1024, hard // 2)
+    assert tell(inmate, code) == str((limit, limit))
+    assert limit < hard
 
 
 def test_only_the_referee_has_everything_stopped(inmate: Child) -> None:

@@ -28,10 +28,11 @@ from pytest_kernelbench.build.nursery import Nursery
 from pytest_kernelbench.build.precompiled import Precompiled
 from pytest_kernelbench.build.process import run_child
 from pytest_kernelbench.build.slots import Slots, most_useful, usable_slots
-from pytest_kernelbench.build.store import Entry, Store, disk_errors, folder_bytes, remove
+from pytest_kernelbench.build.store import Entry, Store, disk_errors
 from pytest_kernelbench.build.toolchain import find_toolchain
 from pytest_kernelbench.build.wrappers import lean_folder, prepare_wrappers
 from pytest_kernelbench.errors import BuildError, MachineError, MissingNeedError
+from pytest_kernelbench.folders import remove_tree, tree_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -227,10 +228,10 @@ class Builder:
             )
             self._precompiled.consider(work, self.progress.waiting)
             _sweep_work(work)
-            made = msgspec.structs.replace(made, size_bytes=folder_bytes(work))
+            made = msgspec.structs.replace(made, size_bytes=tree_bytes(work))
             return self._store.adopt(work, base, solution, result.inputs, made), made
         finally:
-            remove(work)
+            remove_tree(work)
 
     def _job(self, solution: Path, entry: str, work: Path, jobs: int) -> Job:
         capability = None
@@ -308,4 +309,4 @@ def _libraries(work: Path, names: Iterable[str]) -> dict[str, tuple[int, str]]:
 def _sweep_work(work: Path) -> None:
     """Leave what the contender and a person reading need; the rest of the work folder goes."""
     for name in ("home", "tmp", "torch_extensions", "triton", "pycache", "wishes"):
-        remove(work / name)
+        remove_tree(work / name)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.build import replay
-from pytest_kernelbench.build.store import Store, folder_bytes, remove
+from pytest_kernelbench.build.store import Store
+from pytest_kernelbench.folders import remove_tree, tree_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +79,7 @@ def check_cache(cache_dir: Path, *, mend: bool = False) -> list[str]:
         if damage:
             problems.append(f"{folder.name[:12]}: {damage}")
             if mend:
-                remove(folder)
+                remove_tree(folder)
     return problems
 
 
@@ -89,15 +90,15 @@ def prune_cache(cache_dir: Path, *, limit_bytes: int = 0, unused_days: float = 0
     folders go too, and toolchains and files out of archives that nobody used for a month.
     """
     store = store_of(cache_dir)
-    before = folder_bytes(store.root)
+    before = tree_bytes(store.root)
     work_folders = store.sweep()
     entries = store.evict(limit_bytes, used_within_s=unused_days * _DAY_S)
     old = [*_unused(store.root / "toolchains"), *_unused(store.root / "ccache")]
     problems = cache_dir / "sources" / "problems"
     sources = [*_unused(problems), *(path for path in _unused(problems.parent) if path != problems)]
     for folder in (*old, *sources):
-        remove(folder)
-    freed_bytes = before - folder_bytes(store.root)
+        remove_tree(folder)
+    freed_bytes = before - tree_bytes(store.root)
     return Pruned(len(entries), len(old), work_folders, freed_bytes, len(sources))
 
 

@@ -21,7 +21,7 @@ import msgspec
 from pytest_kernelbench.build.job import JOB_FILE, REPORT_FILE, Job, Report
 from pytest_kernelbench.build.recorder import Recorder
 from pytest_kernelbench.deviceless import lacks_device
-from pytest_kernelbench.sandbox import walls
+from pytest_kernelbench.sandbox import descriptors, walls
 from pytest_kernelbench.sandbox.enclosure import enclose
 from pytest_kernelbench.sandbox.plan import Plan
 
@@ -36,6 +36,7 @@ _LARGEST_FILE_BYTES = 4 << 30
 def limit(folder: str) -> None:
     """Bound this process and all below it, and go on inside walls; judging goes first."""
     walls.forbid_cores()
+    descriptors.bound()
     resource.setrlimit(resource.RLIMIT_FSIZE, (_LARGEST_FILE_BYTES, _LARGEST_FILE_BYTES))
     os.nice(5)
     job = _read_job(folder)

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, NoReturn
 from pytest_kernelbench.build.toolchain import import_paths
 from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.sandbox import kernel
+from pytest_kernelbench.sandbox.descriptors import send_with
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -111,7 +112,7 @@ class Nursery:
         read_end, write_end = os.pipe()
         with log.open("ab") as file:
             try:
-                socket.send_fds(server, [request], [write_end, file.fileno()])
+                send_with(server, request, (write_end, file.fileno()))
             finally:
                 os.close(write_end)
         try:

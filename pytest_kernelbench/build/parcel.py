@@ -9,7 +9,8 @@ import msgspec
 
 from pytest_kernelbench.build import replay
 from pytest_kernelbench.build.job import LOG_FILE, MANIFEST_FILE
-from pytest_kernelbench.build.store import Entry, disk_errors, remove
+from pytest_kernelbench.build.store import Entry, disk_errors
+from pytest_kernelbench.folders import remove_tree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,7 +70,7 @@ def unpack(builder: Builder, solution: Path, entry_point: str, data: bytes) -> b
                 return False
             store.adopt(work, base, solution, parcel.inputs, parcel.entry)
         finally:
-            remove(work)
+            remove_tree(work)
     return True
 
 

@@ -22,7 +22,8 @@ import filelock
 
 from pytest_kernelbench.build import lean, standins
 from pytest_kernelbench.build.driver import PRECOMPILED, WISHES, flags_key
-from pytest_kernelbench.build.store import remove, write_once
+from pytest_kernelbench.build.store import write_once
+from pytest_kernelbench.folders import remove_tree
 
 if TYPE_CHECKING:
     from pytest_kernelbench.build.slots import Slots
@@ -98,7 +99,7 @@ class Precompiled:
         with self._slots.hold():
             made = self._run(command)
         if not made:
-            remove(fresh)
+            remove_tree(fresh)
             return False
         # The compiler looks up the header by the name of its final place.
         fresh.rename(target)

@@ -13,7 +13,6 @@ import errno
 import hashlib
 import json
 import os
-import shutil
 import tempfile
 import time
 from pathlib import Path
@@ -25,6 +24,7 @@ import psutil
 
 from pytest_kernelbench.build import replay
 from pytest_kernelbench.errors import MachineError
+from pytest_kernelbench.folders import remove_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,7 +122,7 @@ class Store:
             (work / ENTRY_FILE).write_bytes(msgspec.json.encode(entry))
             key = self.key(base, solution)
             target = self.entries / key
-            remove(target)  # Only a damaged one can be there: the lock is held.
+            remove_tree(target)  # Only a damaged one can be there: the lock is held.
             work.rename(target)
         return key
 
@@ -138,7 +138,7 @@ class Store:
         for key, entry, used_at in rows:
             if total <= limit_bytes or time.time() - used_at < spared_s:
                 break
-            remove(self.entries / key)
+            remove_tree(self.entries / key)
             total -= entry.size_bytes
             gone.append(key)
         return gone
@@ -156,7 +156,7 @@ class Store:
         for folder in self._work.glob("*-*"):
             pid = folder.name.partition("-")[0]
             if pid.isdigit() and not psutil.pid_exists(int(pid)):
-                remove(folder)
+                remove_tree(folder)
                 count += 1
         return count
 
@@ -167,20 +167,6 @@ class Store:
         except (OSError, ValueError):
             return []
         return [name for name in names if isinstance(name, str)]
-
-
-def remove(folder: Path) -> None:
-    """Remove a folder that another process may be removing too."""
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def folder_bytes(folder: Path) -> int:
-    """Size of all files below ``folder``; files that go away meanwhile count nothing."""
-    total = 0
-    for path in folder.rglob("*"):
-        with contextlib.suppress(FileNotFoundError):
-            total += path.lstat().st_size
-    return total
 
 
 def write_once(path: Path, text: str, mode: int = 0o644) -> None:

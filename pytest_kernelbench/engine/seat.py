@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pickle
-import shutil
 import signal
 import socket
 import subprocess
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, final
 
 from pytest_kernelbench.engine import orders
 from pytest_kernelbench.errors import MachineError
+from pytest_kernelbench.folders import remove_tree
 from pytest_kernelbench.sandbox.channel import Channel, ChannelError
 from pytest_kernelbench.sandbox.client import import_paths
 from pytest_kernelbench.sandbox.lasting import LastingProcess
@@ -171,7 +171,7 @@ class _Process:
             time.sleep(_LOOK_EVERY_S)
         self.channel.close()
         self._log.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove_tree(self._folder)
 
 
 def _sweep(place: Path) -> None:
@@ -182,7 +182,7 @@ def _sweep(place: Path) -> None:
             # Aged, since a container that shares the folder has numbers of its own.
             aged = time.time() - folder.stat().st_mtime > _LEFT_S
             if aged and owner.isdecimal() and not Path(f"/proc/{owner}").exists():
-                shutil.rmtree(folder, ignore_errors=True)  # another user's stays, and is theirs
+                remove_tree(folder)  # another user's stays, and is theirs
 
 
 def _signal_name(number: int) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import psutil
 
 from pytest_kernelbench.errors import MachineError
+from pytest_kernelbench.folders import remove_tree
 from pytest_kernelbench.judge import questions, wire
 from pytest_kernelbench.judge.kept_code import kept_code
 from pytest_kernelbench.judge.nvrtc import protocol_cubin
@@ -366,7 +367,7 @@ class Bench:
         self._oracle.kill()
         if hasattr(self, "state_fd"):
             os.close(self.state_fd)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove_tree(self.folder)
 
 
 def this_process() -> tuple[int]:

@@ -72,6 +72,10 @@ class _Part:
 
 def find(profiled: Profiled, baseline: Profiled, *, on_device: bool) -> Finding:
     """Judge a solution's profile beside the reference's."""
+    if profiled.refused and not baseline.note:
+        return Finding(
+            {}, accusation=f"it fails where one looks which kernels run: {profiled.note}"
+        )
     for whose, one in (("the solution", profiled), ("the reference", baseline)):
         if one.note:
             return Finding({}, note=f"kernels not known: {whose}: {one.note}")

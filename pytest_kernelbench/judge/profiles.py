@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_kernelbench.errors import MachineError, ProblemError
 from pytest_kernelbench.judge import wire
 from pytest_kernelbench.judge.rejection import Rejected
+from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,13 +19,16 @@ if TYPE_CHECKING:
 
     Trial = HostTrial | DeviceTrial
 
+_REFUSALS = frozenset({Status.RAISED, Status.CRASHED})
+"""After dozens of forwards that did not. Time and memory a profiler may take itself."""
+
 
 def profile_of(trial: Trial) -> wire.Profiled:
     """What the trial's contender runs; where that cannot be found out, a note says why."""
     try:
         return trial.profile()
     except Rejected as rejected:
-        return _unknown(rejected.reason)
+        return _unknown(rejected.reason, refused=rejected.status in _REFUSALS)
     except (MachineError, ProblemError) as error:
         return _unknown(str(error))
 
@@ -55,6 +59,6 @@ def _of_twin(bench: Bench, make_trial: Callable[[Bench, Runner], Trial]) -> wire
         return _unknown(str(error))
 
 
-def _unknown(why: str) -> wire.Profiled:
+def _unknown(why: str, *, refused: bool = False) -> wire.Profiled:
     note = why.partition("\n")[0]
-    return wire.Profiled((), 0.0, 0.0, (), converts=False, start_us=0.0, note=note)
+    return wire.Profiled((), 0.0, 0.0, (), converts=False, start_us=0.0, note=note, refused=refused)

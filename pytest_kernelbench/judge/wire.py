@@ -9,10 +9,13 @@ the oracle.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
+NAME_LIMIT, MOST_ROWS = 400, 250
+"""Characters of a name, rows of a profile: what is searched takes as long as it is long."""
+Name: TypeAlias = Annotated[str, msgspec.Meta(max_length=NAME_LIMIT)]
 PlainValue: TypeAlias = int | float | str | bool | list[Any] | dict[str, Any] | None
 """What a constant of a problem's file can be set to."""
 
@@ -183,11 +186,11 @@ class Batched(Message, frozen=True):
 class Ran(Message, frozen=True):
     """What one forward spent on one kind of work, all its occurrences summed."""
 
-    kind: str
+    kind: Name
     """``kernel`` (on the device), or on the host: ``operator``, ``compiled`` (by torch.compile),
     ``call`` (of the solution's compiled code), ``triton`` (a kernel under Triton's interpreter)."""
-    name: str
-    within: str
+    name: Name
+    within: Name
     """The operator that launched a kernel, or empty."""
     time_us: float
     """Its own time, without that of what it called."""
@@ -199,7 +202,7 @@ class Profiled(Message, frozen=True):
     Evidence for a flag, never for a score.
     """
 
-    rows: tuple[Ran, ...]
+    rows: Annotated[tuple[Ran, ...], msgspec.Meta(max_length=MOST_ROWS)]
     wall_us: float
     outside_us: float
     """Time of the calling thread in none of the host's rows.
@@ -214,6 +217,8 @@ class Profiled(Message, frozen=True):
     """What starting the profiler took."""
     note: str = ""
     """Why there is nothing above, if so."""
+    refused: bool = False
+    """Whether forward fails under the profiler, and there alone. The referee's to say."""
 
 
 FromRunner = Ready | Adopted | Returned | Done | Failed | Batched | Profiled

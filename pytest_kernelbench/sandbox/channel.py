@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
 
+from pytest_kernelbench.sandbox.descriptors import send_with
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -30,15 +32,15 @@ class ChannelError(Exception):
     """The other side cannot be talked to any more."""
 
 
-class Closed(ChannelError):  # noqa: N818 - a state, no error of ours  # noqa: N818 - a state of the other side
+class Closed(ChannelError):  # noqa: N818 - a state, no error of ours
     """The other side closed its end (usually: its process died)."""
 
 
-class Silent(ChannelError):  # noqa: N818  # noqa: N818 - likewise
+class Silent(ChannelError):  # noqa: N818 - likewise
     """Nothing came before the deadline."""
 
 
-class Garbled(ChannelError):  # noqa: N818  # noqa: N818 - likewise
+class Garbled(ChannelError):  # noqa: N818 - likewise
     """What came is no message: forged, cut short, or over the limit."""
 
 
@@ -63,7 +65,7 @@ class Channel(Generic[Message]):
         frame = HEADER.pack(len(body)) + body
         try:
             if fds:
-                sent = socket.send_fds(self.socket, [frame], list(fds))
+                sent = send_with(self.socket, frame, fds)
                 if sent < len(frame):
                     self.socket.sendall(frame[sent:])
             else:

@@ -7,10 +7,15 @@ import os
 import signal
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_kernelbench.sandbox import kernel
 
-_STOPPED = frozenset("TtZX")
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_DEAD = frozenset(("", "Z", "X"))
+_STOPPED = frozenset("Tt") | _DEAD
 _PROCESS_CLOCK = 2  # CPUCLOCK_SCHED, of all threads
 
 
@@ -54,12 +59,19 @@ def ancestors(pid: int) -> list[int]:
 
 def alive(pid: int) -> bool:
     """Whether there is such a process, and it is no corpse that waits to be reaped."""
-    return _state(pid) not in ("", "Z", "X")
+    state = _stat(f"{pid}")[0]
+    if state != "Z":  # of its first thread: others may go on
+        return state not in _DEAD
+    return not all(states in _DEAD for states in _thread_states(pid))
 
 
 def frozen(pid: int) -> bool:
-    """Whether the process does not run: it is stopped, or dead."""
-    return _state(pid) in _STOPPED or not _state(pid)
+    """Whether no thread of the process runs: all are stopped, or dead.
+
+    What the kernel says of a process is the state of its first thread. That may be dead, or stopped
+    while another one is in a long system call, which it ends before it stops.
+    """
+    return all(state in _STOPPED for state in _thread_states(pid))
 
 
 def cpu_ns(pid: int) -> int:
@@ -104,18 +116,23 @@ def stop(pid: int) -> None:
             kernel.signal_thread(pid, int(thread), signal.SIGSTOP)
 
 
-def _state(pid: int) -> str:
-    return _stat(pid)[0]
+def _thread_states(pid: int) -> Iterator[str]:
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return  # it has ended
+    for thread in threads:
+        yield _stat(f"{pid}/task/{thread}")[0]
 
 
 def _parent(pid: int) -> int:
-    return int(_stat(pid)[1])
+    return int(_stat(f"{pid}")[1])
 
 
-def _stat(pid: int) -> list[str]:
+def _stat(who: str) -> list[str]:
     """From the state on: the name before it may hold anything."""
     try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        text = Path(f"/proc/{who}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ["", "0"]
     return text.rpartition(")")[2].split()

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
-from pytest_kernelbench.sandbox import kernel, landlock, seccomp
+from pytest_kernelbench.sandbox import descriptors, kernel, landlock, seccomp
 from pytest_kernelbench.sandbox.plan import Plan
 
 SYSTEM = (
@@ -157,6 +157,7 @@ def allowed_paths(plan: Plan) -> tuple[list[Path], list[Path]]:
 
 def _limit(plan: Plan) -> None:
     forbid_cores()
+    descriptors.bound()
     _lower(resource.RLIMIT_FSIZE, plan.file_bytes)
     _lower(resource.RLIMIT_NPROC, plan.processes)
     if plan.memory_bytes is not None:

@@ -257,12 +257,13 @@ def test_a_triton_kernel_is_not_flagged(bench: Bench) -> None:
     assert next(iter(verdict.kernels)) == "_bias_relu"
 
 
-def test_failing_under_the_profiler_changes_nothing_but_a_note(bench: Bench) -> None:
-    forward = "import os, sys; os._exit(3) if sys.getprofile() else 0; " + COPY
+@pytest.mark.parametrize("failing", ["os._exit(3)", "exec('raise RuntimeError')"])
+def test_failing_where_one_looks_is_flagged(bench: Bench, failing: str) -> None:
+    forward = f"import os, sys; {failing} if sys.getprofile() else 0; " + COPY
     verdict = bench("small", forward)
-    assert verdict.status is Status.RIGHT
-    assert verdict.kernels == {}
-    assert any(note.startswith("kernels not known: the solution: left") for note in verdict.notes)
+    assert verdict.status is Status.NOT_A_KERNEL
+    assert verdict.agreed
+    assert verdict.reasons[0].startswith("it fails where one looks which kernels run: ")
 
 
 class _Mute:
@@ -272,8 +273,10 @@ class _Mute:
         raise Rejected(Status.TIMED_OUT, "gave no answer")
 
 
-def test_a_profile_that_is_rejected_is_a_note() -> None:
-    assert profile_of(_Mute()).note == "gave no answer"  # type: ignore[arg-type]
+def test_a_profile_that_takes_too_long_is_a_note() -> None:
+    profiled = profile_of(_Mute())  # type: ignore[arg-type]
+    assert profiled.note == "gave no answer"
+    assert not profiled.refused
 
 
 @pytest.mark.slow

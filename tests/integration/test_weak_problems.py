@@ -62,7 +62,10 @@ def test_a_relu_that_binds_leaves_foreign_problems_to_their_own_inputs(
     # Right on what the problem draws (none is below -6), wrong elsewhere: a finding, no rejection.
     verdict = judge(*pair(tmp_path, "torch.relu(x)", "torch.clamp(x, 0, 50)"))
     assert verdict.status.right, verdict.reasons
-    assert any(note.startswith("finding: wrong or of lower precision for large inputs") for note in verdict.notes)
+    assert any(
+        note.startswith("finding: wrong or of lower precision for large inputs")
+        for note in verdict.notes
+    )
 
 
 def test_a_term_too_small_to_be_judged_makes_a_bad_problem(judge: Judge, tmp_path: Path) -> None:

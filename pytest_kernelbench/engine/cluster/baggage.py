@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import tempfile
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.engine.cluster.messages import File
 from pytest_kernelbench.errors import BuildError, MachineError
+from pytest_kernelbench.folders import remove_tree
 from pytest_kernelbench.judge.bench import companions
 
 if TYPE_CHECKING:
@@ -108,4 +108,4 @@ def _write(files: tuple[File, ...], place: Path) -> None:
             if not place.is_dir():
                 raise
     finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+        remove_tree(fresh)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import shutil
 import socket
 import tempfile
 import threading
 from concurrent.futures import Future
 from dataclasses import dataclass
+from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from pytest_kernelbench.engine.cluster.dispatch import Handle, LostError
 from pytest_kernelbench.engine.cluster.messages import Seen, decode, identity
 from pytest_kernelbench.engine.cluster.surroundings import environment
 from pytest_kernelbench.errors import MachineError, UsageError
+from pytest_kernelbench.folders import remove_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -173,7 +174,7 @@ class Cluster:
         if self._lasting is not None:
             self._lasting.end()
         if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            remove_tree(Path(self._folder))
 
     def _connect(self, settings: Settings) -> None:
         quiet: dict[str, Any] = {

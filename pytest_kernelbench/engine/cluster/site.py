@@ -16,7 +16,7 @@ import psutil
 
 from pytest_kernelbench.build import parcel as parcels
 from pytest_kernelbench.build.builder import Builder
-from pytest_kernelbench.build.store import disk_errors, remove
+from pytest_kernelbench.build.store import disk_errors
 from pytest_kernelbench.catalog.pair import Pair, Solution
 from pytest_kernelbench.endings import ended_by
 from pytest_kernelbench.engine.cluster.baggage import lay_out
@@ -25,6 +25,7 @@ from pytest_kernelbench.engine.cluster.surroundings import environment
 from pytest_kernelbench.engine.devices import find_device
 from pytest_kernelbench.engine.seat import Seat
 from pytest_kernelbench.errors import BuildError, MachineError, MissingNeedError
+from pytest_kernelbench.folders import remove_tree
 
 if TYPE_CHECKING:
     from pytest_kernelbench.engine.cluster.messages import Order
@@ -127,7 +128,7 @@ class Site:
             self._rest()
             if "_builder" in self.__dict__:
                 self._builder.close()
-            remove(Path(self._temporary))
+            remove_tree(Path(self._temporary))
 
     def _stay(self) -> None:
         if self._idle is not None:
@@ -211,7 +212,7 @@ def own_temporary(folder: Path) -> str:
         folder.mkdir(parents=True, exist_ok=True)
         for other in folder.iterdir():
             if other.name.isdigit() and not psutil.pid_exists(int(other.name)):
-                remove(other)
+                remove_tree(other)
         own = folder / str(os.getpid())
         own.mkdir(exist_ok=True)
     return str(own)

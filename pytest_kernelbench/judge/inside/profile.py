@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _RUNS_S = 0.2
 _MOST_RUNS = 4
 _MOST_ROWS = 200
-_NAME_LIMIT = 400
+_NAME_LIMIT = wire.NAME_LIMIT
 _M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4  # malloc.h
 _CONVERSIONS = frozenset({"numpy", "from_numpy", "__array__", "frombuffer"})
 _clock_ns = time.perf_counter_ns

@@ -1,0 +1,70 @@
+"""Folders that somebody else has filled."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_kernelbench.folders import remove_tree, tree_bytes
+
+DEPTH = 3 * sys.getrecursionlimit()
+
+
+@pytest.fixture
+def deep(tmp_path: Path) -> Iterator[Path]:
+    """Deeper than Python calls, and than a path may be long."""
+    folder, here = tmp_path / "deep", Path.cwd()
+    folder.mkdir()
+    try:
+        os.chdir(folder)
+        for _ in range(DEPTH):
+            Path("file").write_text("x" * 10)
+            Path("nested").mkdir()
+            os.chdir("nested")
+    finally:
+        os.chdir(here)
+    yield folder
+    remove_tree(folder)
+
+
+def test_a_deep_tree_is_removed(deep: Path) -> None:
+    remove_tree(deep)
+    assert not deep.exists()
+
+
+def test_a_deep_tree_is_measured_as_far_as_it_can_be_named(deep: Path) -> None:
+    assert tree_bytes(deep) > 10 * 500
+
+
+def test_links_are_removed_and_what_they_point_to_is_not(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "file").write_text("kept")
+    folder = tmp_path / "folder"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "inner" / "link").symlink_to(kept)
+    (folder / "link").symlink_to(kept)
+    remove_tree(folder)
+    assert not folder.exists()
+    assert (kept / "file").read_text() == "kept"
+
+
+def test_closed_folders_are_opened(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    (folder / "closed" / "inner").mkdir(parents=True)
+    (folder / "closed" / "inner").chmod(0)
+    (folder / "closed").chmod(0)
+    remove_tree(folder)
+    assert not folder.exists()
+
+
+def test_what_is_not_there_is_no_error(tmp_path: Path) -> None:
+    remove_tree(tmp_path / "nothing")
+    (tmp_path / "file").write_text("stays")
+    remove_tree(tmp_path / "file")
+    assert (tmp_path / "file").exists()
+    assert not tree_bytes(tmp_path / "nothing")
