@@ -157,6 +157,18 @@ class Bench:
             raise MachineError(f"the oracle answered {type(answer).__name__}, not {kind.__name__}")
         return answer
 
+    @contextmanager
+    def oracle_at_rest(self) -> Iterator[None]:
+        """Have it stand still: when it has compared, its threads spin for 10 ms.
+
+        On processors that what is timed waits for at each of its barriers.
+        """
+        self._oracle.stop()
+        try:
+            yield
+        finally:
+            self._oracle.resume()
+
     @property
     def flush_bytes(self) -> int:
         """What is read before each call, so that it finds nothing in the device's L2 cache."""

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 WORTH_TELLING = 0.15
-TOO_CROWDED = 0.5
-"""With more than half of the processors gone, copies of a reference measured faster than it."""
+TOO_CROWDED = 0.25
+"""With half of the processors gone, copies of a reference measured faster than it; with one of two,
+serial code did, since a baseline with a thread for each waits for the last one."""
 _IDLE, _IO_WAIT, _COUNTED = 3, 4, 8
 """Columns of the first line of /proc/stat; what guests take is in ``user`` already."""
 _UTIME, _STIME = 11, 12
