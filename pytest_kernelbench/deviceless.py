@@ -1,4 +1,4 @@
-"""What code says where it finds no CUDA device, whoever's code it is."""
+"""What code says where it finds no CUDA device, whosever it is."""
 
 from __future__ import annotations
 
