@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pytest_kernelbench.errors import origins
+
 # torch, Triton and the CUDA runtime, without a device or without a driver.
 _WORDS = (
     "no cuda gpus are available",
@@ -23,13 +25,5 @@ _WORDS = (
 
 def lacks_device(error: BaseException) -> bool:
     """Whether it, or what it came from, is the lack of a device."""
-    text = "\n".join(str(link) for link in _chain(error)).lower()
+    text = "\n".join(str(link) for link in origins(error)).lower()
     return any(words in text for words in _WORDS)
-
-
-def _chain(error: BaseException | None) -> list[BaseException]:
-    links: list[BaseException] = []
-    while error is not None and error not in links:
-        links.append(error)
-        error = error.__cause__ or error.__context__
-    return links

@@ -5,7 +5,13 @@ from __future__ import annotations
 import traceback
 from typing import TYPE_CHECKING, Any
 
-from pytest_kernelbench.errors import BuildError, KernelbenchError, MissingNeedError, ProblemError
+from pytest_kernelbench.errors import (
+    BuildError,
+    KernelbenchError,
+    MissingNeedError,
+    ProblemError,
+    origins,
+)
 from pytest_kernelbench.verdict import Status, Verdict
 
 if TYPE_CHECKING:
@@ -62,15 +68,12 @@ def ended_by(error: Exception, pair: Pair) -> Verdict:
     )
 
 
-def _was_stopped(error: BaseException) -> bool:
+def _was_stopped(error: Exception) -> bool:
     """Whether a Ctrl-C led to it.
 
     A second one while a lock is waited for leaves Python's own code at "release unlocked lock".
     """
-    before = error.__context__
-    while before is not None and not isinstance(before, KeyboardInterrupt):
-        before = before.__context__
-    return before is not None
+    return any(isinstance(link, KeyboardInterrupt) for link in origins(error))
 
 
 def _headline(text: str) -> tuple[str, str]:

@@ -82,3 +82,13 @@ class MissingNeedError(BuildError):
     def __init__(self, message: str, need: str, log: str = "") -> None:
         super().__init__(message, log)
         self.need = need
+
+
+def origins(error: BaseException) -> list[BaseException]:
+    """The exception, and what it came from, the nearest first."""
+    links: list[BaseException] = []
+    link: BaseException | None = error
+    while link is not None and link not in links:
+        links.append(link)
+        link = link.__cause__ or link.__context__
+    return links

@@ -6,22 +6,21 @@ import math
 import os
 import random
 import secrets
-import shutil
 import tempfile
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import psutil
-
 from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.folders import remove_tree
 from pytest_kernelbench.judge import questions, wire
+from pytest_kernelbench.judge.allowance import process_bytes, runner_bytes
 from pytest_kernelbench.judge.kept_code import kept_code
 from pytest_kernelbench.judge.nvrtc import protocol_cubin
 from pytest_kernelbench.judge.own_null import OwnNull, measure
 from pytest_kernelbench.judge.rejection import Rejected, StoodDown
 from pytest_kernelbench.judge.runners import ENTRY, MESSAGE_LIMIT_BYTES, Runner
+from pytest_kernelbench.judge.staging import staged
 from pytest_kernelbench.judge.station import Station
 from pytest_kernelbench.sandbox.channel import ChannelError
 from pytest_kernelbench.sandbox.plan import Plan
@@ -42,21 +41,16 @@ if TYPE_CHECKING:
 
 ORACLE = "pytest_kernelbench.judge.oracle:main"
 _ORACLE_TIMEOUT_S = 600.0
-_LEAST_MEMORY_BYTES = 4 << 30
-"""What importing torch reserves is counted too."""
-_HOST_BYTES = 16 << 30
-"""Libraries, a CUDA context, compilers and their workers."""
-_HOST_TIMES = 16
 EAGER = "eager"
 EARLIER = "an earlier source"
 """In the baseline's place under ``--kb-compare``."""
 CONTENDER_SLOT = 1
 _FIRST_BASELINE_SLOT = 2
 _KEPT_BYTES = 8 << 30
+"""Device memory for the outputs of a batch, which are kept until some are revealed."""
 _CLOSE_SHARE = 0.25
 _LEAST_FLUSH_BYTES = 32 << 20
 _NAMED = 5
-"""Device memory for the outputs of a batch, which are kept until some are revealed."""
 Answer = TypeVar("Answer", bound=wire.Message)
 
 
@@ -229,17 +223,9 @@ class Bench:
         in its process is measured before anything of it is loaded: see ``own_null``.
         """
         scratch = Path(tempfile.mkdtemp(prefix="runner-", dir=self.folder))
-        stage = scratch / "source"
-        stage.mkdir()
-        staged = stage / source.name
-        shutil.copyfile(source, staged)
-        if not trusted:
-            for sibling in companions(source):
-                target = stage / sibling.relative_to(source.parent)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(sibling, target)
+        at_hand = staged(source, scratch / "source", alone=trusted)
         kept = kept_code(self.settings.cache_dir) if trusted else {}
-        host_bytes = self._host_bytes()
+        host_bytes = runner_bytes(self.prepared)
         plan = Plan(
             entry=ENTRY,
             scratch=str(scratch),
@@ -248,13 +234,13 @@ class Bench:
             untrusted=True,
             gpu=self.gpu,
             environment=self.environment | kept,
-            memory_bytes=None if self.gpu else _memory_bound(),
+            memory_bytes=None if self.gpu else process_bytes(),
             tree_bytes=host_bytes,
         )
         child = self.server.spawn(plan, wire.FromRunner, limit_bytes=MESSAGE_LIMIT_BYTES)
         runner = Runner(child, self.settings.timeout_s, trusted=trusted, host_bytes=host_bytes)
         order = wire.Construct(
-            source=str(staged),
+            source=str(at_hand),
             entry=entry,
             pickled_init=self.prepared.pickled_init,
             overrides=self.prepared.overrides if trusted else {},
@@ -333,15 +319,6 @@ class Bench:
             self._stand_in = None
             self._end_baseline(EARLIER)
 
-    def _host_bytes(self) -> int:
-        """Host memory for a runner and all that it starts: many times what the problem itself has.
-
-        No more than half of what is free, so that the judge outlives it.
-        """
-        outputs = sum(span.size_bytes for span in self.prepared.outputs)
-        needed = self.prepared.inputs_bytes + self.prepared.state_bytes + outputs
-        return min(_memory_bound(), _HOST_BYTES + _HOST_TIMES * needed)
-
     def rest(self, but: str = "") -> None:
         """Have the baselines, ``but`` for one, and the oracle leave their memory to others.
 
@@ -388,24 +365,6 @@ class Bench:
 def this_process() -> tuple[int]:
     """The kin of a judge that shares its device with no other of its engine."""
     return (os.getpid(),)
-
-
-def companions(source: Path) -> list[Path]:
-    """Files that belong to a solution folder.
-
-    Everything beside a file called ``solution.py`` or ``model_new.py``.
-    """
-    if source.stem not in ("solution", "model_new"):
-        return []
-    return [path for path in sorted(source.parent.rglob("*")) if path.is_file() and path != source]
-
-
-def _memory_bound() -> int:
-    """Private memory that a runner may have on a CPU.
-
-    Half of what is free, so that the judge outlives it.
-    """
-    return max(_LEAST_MEMORY_BYTES, psutil.virtual_memory().available // 2)
 
 
 def _threads() -> int:

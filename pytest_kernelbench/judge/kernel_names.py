@@ -18,14 +18,19 @@ _LIBRARY_OPERATORS = frozenset(
     }
 )  # fmt: skip
 
-_IDLE_OPERATORS = frozenset(
+VIEWS = frozenset(
     {
-        "view", "_unsafe_view", "_reshape_alias", "reshape", "t", "transpose", "permute", "expand",
-        "as_strided", "unsqueeze", "squeeze", "slice", "select", "narrow", "split", "unbind",
-        "unfold", "flatten", "detach", "alias", "contiguous", "item", "empty", "empty_like",
-        "empty_strided", "new_empty", "resolve_conj", "resolve_neg",
+        "view", "_unsafe_view", "_reshape_alias", "t", "transpose", "permute", "expand",
+        "as_strided", "unsqueeze", "squeeze", "slice", "select", "split", "unbind", "unfold",
+        "detach", "alias",
     }
 )  # fmt: skip
+"""Of torch's operators."""
+_IDLE_OPERATORS = VIEWS | {
+    # What is made of views, and memory that nobody has filled.
+    "reshape", "narrow", "flatten", "contiguous", "item", "resolve_conj", "resolve_neg", "empty",
+    "empty_like", "empty_strided", "new_empty",
+}  # fmt: skip
 
 _LIBRARY_FUNCTION = re.compile(
     r"""

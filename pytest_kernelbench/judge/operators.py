@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch.utils.flop_counter import flop_registry
 
+from pytest_kernelbench.judge.kernel_names import VIEWS
 from pytest_kernelbench.judge.operator_mode import OperatorMode
 
 if TYPE_CHECKING:
@@ -21,18 +22,8 @@ INSIGNIFICANT = frozenset(
     # Arithmetic around operators is written in many ways ...
     {"add", "sub", "rsub", "mul", "div", "neg", "pow"}
     # ... so are views and copies ...
-    | {
-        "view",
-        "_unsafe_view",
-        "_reshape_alias",
-        "t",
-        "transpose",
-        "permute",
-        "expand",
-        "as_strided",
-    }
-    | {"unsqueeze", "squeeze", "slice", "select", "split", "split_with_sizes", "unbind", "unfold"}
-    | {"detach", "alias", "clone", "copy", "_to_copy", "lift_fresh", "cat", "stack", "repeat"}
+    | VIEWS
+    | {"split_with_sizes", "clone", "copy", "_to_copy", "lift_fresh", "cat", "stack", "repeat"}
     # ... and constants.
     | {"empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like"}
     | {"new_empty", "new_zeros", "new_ones", "new_full", "arange", "scalar_tensor", "fill"}

@@ -62,7 +62,7 @@ def alive(pid: int) -> bool:
     state = _stat(f"{pid}")[0]
     if state != "Z":  # of its first thread: others may go on
         return state not in _DEAD
-    return not all(states in _DEAD for states in _thread_states(pid))
+    return not all(state in _DEAD for state in _thread_states(pid))
 
 
 def frozen(pid: int) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_kernelbench.engine.cluster.messages import File
 from pytest_kernelbench.errors import BuildError, MachineError
 from pytest_kernelbench.folders import remove_tree
-from pytest_kernelbench.judge.bench import companions
+from pytest_kernelbench.judge.staging import companions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
