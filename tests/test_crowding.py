@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from pytest_kernelbench.judge.crowding import Ticks, others_share, remark, ticks
+from pytest_kernelbench.judge.crowding import Ticks, _times, others_share, remark, ticks
 
 BURN = "import time; end = time.monotonic() + 30\nwhile time.monotonic() < end: pass"
 
@@ -28,6 +28,20 @@ def test_shares(total: int, busy: int, ours: int, share: float) -> None:
     before = Ticks(5000, 3000, 1000)
     after = Ticks(5000 + total, 3000 + busy, 1000 + ours)
     assert others_share(before, after) == pytest.approx(share)
+
+
+STAT = """cpu  900 0 100 9000 0 0 0 0 0 0
+cpu0 100 1 20 300 4 5 6 7 8 9
+cpu1 200 2 30 400 4 5 6 7 8 9
+cpu10 600 3 50 8300 0 0 0 0 0 0
+intr 1 2 3
+"""
+
+
+def test_only_the_processors_that_we_may_use_are_looked_at() -> None:
+    """A busy host of 64 is no matter to who has two idle ones of it."""
+    assert _times(STAT, {0, 1}) == [300, 3, 50, 700, 8, 10, 12, 14]
+    assert _times(STAT, {10})[:4] == [600, 3, 50, 8300]
 
 
 def test_little_is_not_worth_telling() -> None:

@@ -23,12 +23,12 @@ class Exact:
     def __init__(self, forward: Callable[..., torch.Tensor]) -> None:
         self._forward = forward
 
-    def forward(
-        self, arguments: list[Any], rng: int | None, *, double: bool = False
-    ) -> tuple[str, list[torch.Tensor]]:
+    def forward(self, arguments: list[Any], rng: int | None) -> tuple[str, list[torch.Tensor]]:
         assert rng is None
-        out = self._forward(*(tensor.double() for tensor in arguments))
-        return "T", [out if double else out.float()]
+        return "T", [out.float() for out in self.exact(arguments)]
+
+    def exact(self, arguments: list[Any]) -> list[torch.Tensor]:
+        return [self._forward(*(tensor.double() for tensor in arguments))]
 
 
 def found(

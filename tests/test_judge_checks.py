@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
-from pytest_kernelbench.judge.checks import extent_bytes, form_fault, overlaps
+from pytest_kernelbench.judge.checks import ITEM_BYTES, extent_bytes, form_fault, overlaps
 from pytest_kernelbench.judge.inside.dense import is_dense
 from pytest_kernelbench.judge.wire import Leaf, Span
 from pytest_kernelbench.verdict import Status
@@ -24,8 +27,12 @@ def leaf(**changes: object) -> Leaf:
     return Leaf(**(facts | changes))
 
 
+def expected(*, expanded: bool = False) -> Any:
+    return SimpleNamespace(structure="T", outputs=(OUTPUT,), expanded=(expanded,))
+
+
 def fault(structure: str = "T", **changes: object) -> tuple[Status, str] | None:
-    return form_fault(structure, (leaf(**changes),), "T", (OUTPUT,), "cpu")
+    return form_fault(structure, (leaf(**changes),), expected(), "cpu")
 
 
 def test_the_right_form_has_no_fault() -> None:
@@ -60,8 +67,29 @@ def test_fault(changes: dict[str, object], status: Status, words: str) -> None:
     assert words in found[1]
 
 
+@pytest.mark.parametrize("strides", [(0, 1), (0, 0), (8, 1)])
+def test_what_the_reference_expands_a_solution_may(strides: tuple[int, int]) -> None:
+    assert form_fault("T", (leaf(strides=strides),), expected(expanded=True), "cpu") is None
+    backwards = form_fault("T", (leaf(strides=(-8, 1)),), expected(expanded=True), "cpu")
+    assert backwards is not None
+    assert backwards[0] is Status.WRONG_STRUCTURE
+
+
+def test_each_dtype_of_torch_has_its_size() -> None:
+    torch = pytest.importorskip("torch")
+    kinds = {
+        str(kind).removeprefix("torch."): kind
+        for kind in vars(torch).values()
+        if isinstance(kind, torch.dtype)
+    }
+    plain = {name: kind for name, kind in kinds.items() if name in ITEM_BYTES}
+    assert {name: kind.itemsize for name, kind in plain.items()} == ITEM_BYTES
+    floats = {name for name, kind in kinds.items() if kind.is_floating_point and "x2" not in name}
+    assert floats <= set(plain)
+
+
 def test_a_missing_output_is_a_fault_of_structure() -> None:
-    found = form_fault("T", (), "T", (OUTPUT,), "cpu")
+    found = form_fault("T", (), expected(), "cpu")
     assert found is not None
     assert found[0] is Status.WRONG_STRUCTURE
 

@@ -29,9 +29,9 @@ class Process:
 
     def __init__(self, bench: Bench, name: str, *, trusted: bool = True) -> None:
         self.bench, self.name, self.trusted = bench, name, trusted
-        self.child = SimpleNamespace(stop=self._stop, resume=self._resume, pid=1)
+        self.child = SimpleNamespace(resume=self._resume, pid=1)
 
-    def _stop(self) -> None:
+    def stop(self) -> None:
         self.bench.frozen.add(self.name)
 
     def _resume(self) -> None:

@@ -165,3 +165,34 @@ def test_strangers_on_the_device_are_told() -> None:
     track.strangers = 2
     notes = race(track, SETTINGS, "eager").notes
     assert "2 other processes were on the device" in notes
+
+
+class Disturbed(Track):
+    """The second turn that counts is spoiled by this, and again by that."""
+
+    raced: list[bool]
+
+    def null(self) -> tuple[float, float]:
+        self.raced = getattr(self, "raced", [])  # the warm-up is over
+        return super().null()
+
+    def pair(self, *, contender_first: bool) -> tuple[float, float]:
+        if hasattr(self, "raced"):
+            self.raced.append(contender_first)
+            reasons = {2: ("thermal slowdown",), 3: ("others kept the device busy",)}
+            self.spoiled = reasons.get(len(self.raced), ())
+        return super().pair(contender_first=contender_first)
+
+
+def test_a_disturbed_turn_is_repeated_in_its_own_order_and_told() -> None:
+    """Whole ABBAs count, whatever has to be measured again."""
+    track = Disturbed(300.0, 200.0)
+    measured = race(track, SETTINGS, "eager")
+    first, second = track.raced[:2]
+    assert second is not first
+    assert track.raced[1:4] == [second] * 3
+    kept = [*track.raced[:1], *track.raced[3:]]
+    assert len(kept) == measured.turns >= 4
+    assert kept[:4] == [first, second, second, first]
+    told = "2 disturbed turns measured again (others kept the device busy, thermal slowdown)"
+    assert told in measured.notes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,9 +10,10 @@ from typing import Any
 import pytest
 
 from pytest_kernelbench.catalog.pair import Problem
-from pytest_kernelbench.errors import NoRoomError, ProblemError
+from pytest_kernelbench.errors import MachineError, NoRoomError, ProblemError, Restless
 from pytest_kernelbench.judge import kept_code, referee
 from pytest_kernelbench.judge.bench import Bench
+from pytest_kernelbench.judge.progress import Progress
 from pytest_kernelbench.judge.rejection import Rejected
 from pytest_kernelbench.judge.runners import Runner
 from pytest_kernelbench.sandbox.plan import Plan
@@ -130,6 +132,46 @@ def test_what_turns_cannot_mend_is_told(error: Exception, monkeypatch: pytest.Mo
     trial: Any = Trial(helps=False)
     with pytest.raises(type(error)):
         judge._raced(trial, SimpleNamespace(), "eager", None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("error", [NoRoomError("no room"), Rejected(Status.UNSTABLE, "late")])
+def test_what_the_references_twin_does_is_nobodys_fault(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[str] = []
+
+    def race(*_: Any) -> None:
+        raise error
+
+    def made(name: str) -> Any:
+        return SimpleNamespace(close=lambda: closed.append(name), patiently=nullcontext)
+
+    monkeypatch.setattr(referee, "race", race)
+    judge = referee.Referee(Settings(), SimpleNamespace(is_gpu=False))  # type: ignore[arg-type]
+    monkeypatch.setattr(
+        judge, "_trial", lambda *_: SimpleNamespace(**vars(made("trial")), alternate=lambda: False)
+    )
+    bench: Any = SimpleNamespace(rest=lambda: None, start_twin=lambda *_, **__: made("twin"))
+    progress = Progress()
+    judge._control(bench, progress)
+    assert progress.control is None
+    assert progress.notes == [f"the reference was not timed against itself: {error}"]
+    assert closed == ["trial", "twin"]
+
+
+@pytest.mark.parametrize(
+    ("trusted", "error"), [(True, MachineError), (False, Rejected)], ids=["baseline", "contender"]
+)
+def test_only_a_solution_is_to_blame_that_it_cannot_be_frozen(
+    trusted: bool,  # noqa: FBT001 - a parameter of the test
+    error: type[Exception],
+) -> None:
+    def stop() -> None:
+        raise Restless("2 of its processes do not stand still when stopped")
+
+    runner = Runner(SimpleNamespace(stop=stop), 1.0, trusted=trusted)  # type: ignore[arg-type]
+    with pytest.raises(error, match="would not be frozen: 2 of its processes"):
+        runner.stop()
 
 
 def test_baselines_rest_but_the_one_that_is_timed() -> None:

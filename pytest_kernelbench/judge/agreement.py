@@ -19,20 +19,23 @@ by their signs, or counts its calls, could be precise only where it is asked to 
 from __future__ import annotations
 
 import math
-from functools import cached_property, partial
+from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 
-from pytest_kernelbench.judge.comparison import Difference, agrees, compare, surely_agrees
+from pytest_kernelbench.judge.comparison import (
+    Difference,
+    compare,
+    real_parts,
+    surely_agrees,
+)
 from pytest_kernelbench.judge.families import ADVICE, PLAIN, SMALL
-from pytest_kernelbench.judge.program import cast_tensor, map_tensors
 from pytest_kernelbench.judge.questions import Compared, Prepare
 from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pytest_kernelbench.judge.reference import Reference
 
 
@@ -91,18 +94,10 @@ class Expected:
     def exact(self) -> list[torch.Tensor] | None:
         """The outputs in float64, or None.
 
-        None where the reference draws random numbers, or where memory does not suffice.
+        None where the reference draws random numbers or does not run in float64, or where memory
+        does not suffice.
         """
-        if self._rng is not None:
-            return None
-        try:
-            arguments = [
-                map_tensors(value, lambda tensor: cast_tensor(tensor, torch.float64))
-                for value in self._draw()
-            ]
-            return self._reference.forward(arguments, None, double=True)[1]
-        except torch.OutOfMemoryError:
-            return None
+        return self._reference.exact(self._draw()) if self._rng is None else None
 
     def compare(self, index: int, got: torch.Tensor) -> Compared:
         """The finding on output ``index``."""
@@ -139,8 +134,13 @@ class Expected:
         return _ROUNDINGS[self._order.dtype]
 
     def _bounds(self, index: int) -> bool:
-        """Whether float64 says how far from it output ``index`` may be."""
-        return self.tensors[index].is_floating_point() and self.exact is not None
+        """Whether float64 says how far from it output ``index`` may be.
+
+        It does not where the reference itself casts to a shorter dtype.
+        """
+        if not self.tensors[index].is_floating_point() or self.exact is None:
+            return False
+        return self.exact[index].dtype is torch.float64
 
     def _bounded(self, index: int, got: torch.Tensor, rtol: float) -> Difference:
         """Against float64, by the reference's own worst error or a share of the outputs."""
@@ -156,27 +156,34 @@ class Expected:
 AGREED = Compared("", "", "")
 
 
-def insensitive(
-    reference: Reference,
-    outputs: list[torch.Tensor],
-    order: Prepare,
-    rng: int | None,
-    agrees: Agrees = agrees,
-) -> str:
-    """Why no kernel can be judged by this problem, or an empty string."""
-    same = partial(agrees, atol=order.atol, rtol=order.rtol)
+Same = Callable[[torch.Tensor, torch.Tensor], bool]
+"""Whether two tensors of one shape agree within the order's tolerance."""
 
-    again = reference.inputs(order.seed + 2, PLAIN)
-    _, others = reference.forward(again, rng)
-    _, repeated = reference.forward(reference.inputs(order.seed + 1, PLAIN), rng)
-    for first, other, twin in zip(outputs, others, repeated, strict=True):
-        if first.shape != other.shape:
-            return "the reference's output changes its shape from one draw of inputs to the next"
-        if not same(twin, first):
-            return (
-                "the reference does not agree with itself when it is run twice on the same inputs"
-            )
-    if all(same(a, b) for a, b in zip(outputs, others, strict=True)):
+
+def inconstant(
+    outputs: list[torch.Tensor],
+    repeated: list[torch.Tensor],
+    others: list[torch.Tensor],
+    same: Same,
+) -> str:
+    """Why nothing can be held against this reference's ``outputs``, or an empty string.
+
+    ``repeated`` are its outputs for the same inputs, ``others`` for another draw.
+    """
+    if _forms(repeated) != _forms(outputs) or not all(map(same, repeated, outputs)):
+        return "the reference does not agree with itself when it is run twice on the same inputs"
+    if _forms(others) != _forms(outputs):
+        return "the reference's output changes its shape from one draw of inputs to the next"
+    return ""
+
+
+def _forms(outputs: list[torch.Tensor]) -> list[tuple[torch.Size, torch.dtype]]:
+    return [(tensor.shape, tensor.dtype) for tensor in outputs]
+
+
+def insensitive(outputs: list[torch.Tensor], others: list[torch.Tensor], same: Same) -> str:
+    """Why a constant would pass for the reference, or an empty string."""
+    if all(map(same, outputs, others)):
         return (
             "the output hardly depends on the inputs: two draws of inputs agree within the "
             "tolerance, so a constant would pass. Scale the inputs, or change a constant"
@@ -204,6 +211,7 @@ def _table(expected: torch.Tensor, got: torch.Tensor, difference: Difference) ->
     """A few elements around the first that differs, got beside expected."""
     if difference.first_index is None:
         return ""
+    got, expected = real_parts(got), real_parts(expected)  # as they were compared
     *outer, last = difference.first_index or (0,)
     if expected.dim() == 0:
         return f"got      {got.item():.7g}\nexpected {expected.item():.7g}"

@@ -125,8 +125,6 @@ class Bench:
         if self.cubin:
             self.ask(wire.Attach(self.cubin, 0, 0), wire.Done)
         answer, fds = self.ask_any(order)
-        if isinstance(answer, questions.Refused):
-            raise Rejected(Status(answer.status), answer.reason, answer.detail)
         if not isinstance(answer, questions.Prepared):
             raise MachineError(f"the oracle answered {type(answer).__name__} to Prepare")
         return answer, fds[0]
@@ -134,15 +132,21 @@ class Bench:
     def ask_any(
         self, question: wire.Message, fds: tuple[int, ...] = ()
     ) -> tuple[Any, tuple[int, ...]]:
-        """Ask the oracle; descriptors in the answer are the caller's to close."""
+        """Ask the oracle; descriptors in the answer are the caller's to close.
+
+        Raises ``Rejected`` where it refuses the problem.
+        """
         try:
             self._oracle.channel.send(question, fds)
-            return self._oracle.channel.receive(_ORACLE_TIMEOUT_S)
+            answer, out = self._oracle.channel.receive(_ORACLE_TIMEOUT_S)
         except ChannelError as error:
             tail = self._oracle.log_tail()
             raise MachineError(
                 f"the oracle of {self.problem.id} died ({type(error).__name__}); it printed: {tail}"
             ) from None
+        if isinstance(answer, questions.Refused):
+            raise Rejected(Status(answer.status), answer.reason, answer.detail)
+        return answer, out
 
     def ask(self, question: wire.Message, kind: type[Answer], fds: tuple[int, ...] = ()) -> Answer:
         """Ask the oracle for an answer of ``kind`` that brings no descriptors."""

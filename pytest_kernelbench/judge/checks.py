@@ -5,7 +5,7 @@ Structure, type, device, dtype, shape and strides.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from pytest_kernelbench.verdict import Status
 
@@ -16,23 +16,41 @@ if TYPE_CHECKING:
 
 Fault = tuple[Status, str]
 
+
+class Form(Protocol):
+    """What is known of the reference's outputs: ``questions.Prepared``."""
+
+    @property
+    def structure(self) -> str:
+        """``T`` where a tensor is, in whatever containers."""
+
+    @property
+    def outputs(self) -> tuple[Span, ...]:
+        """Contiguous forms of them."""
+
+    @property
+    def expanded(self) -> tuple[bool, ...]:
+        """Whether elements share memory."""
+
+
 ITEM_BYTES = {
     "bool": 1, "uint8": 1, "int8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4,
-    "int64": 8, "uint64": 8, "float8_e4m3fn": 1, "float8_e5m2": 1, "float16": 2, "bfloat16": 2,
-    "float32": 4, "float64": 8, "complex32": 4, "complex64": 8, "complex128": 16,
+    "int64": 8, "uint64": 8, "float8_e4m3fn": 1, "float8_e5m2": 1, "float8_e4m3fnuz": 1,
+    "float8_e5m2fnuz": 1, "float8_e8m0fnu": 1, "float16": 2, "bfloat16": 2, "float32": 4,
+    "float64": 8, "complex32": 4, "complex64": 8, "complex128": 16,
 }  # fmt: skip
 
 
-def form_fault(
-    structure: str, leaves: Sequence[Leaf], expected: str, outputs: Sequence[Span], device: str
-) -> Fault | None:
+def form_fault(structure: str, leaves: Sequence[Leaf], expected: Form, device: str) -> Fault | None:
     """The first way in which a result differs from the reference's in form, or None."""
-    if structure != expected or len(leaves) != len(outputs):
-        text = f"returned {structure[:200]}, where the reference returns {expected[:200]}"
+    outputs = expected.outputs
+    if structure != expected.structure or len(leaves) != len(outputs):
+        text = f"returned {structure[:200]}, where the reference returns {expected.structure[:200]}"
         return Status.WRONG_STRUCTURE, f"{text} (T is a tensor)"
-    for index, (leaf, span) in enumerate(zip(leaves, outputs, strict=True)):
+    each = zip(leaves, outputs, expected.expanded, strict=True)
+    for index, (leaf, span, expanded) in enumerate(each):
         where = "the output" if len(outputs) == 1 else f"output {index}"
-        if fault := _leaf_fault(leaf, span, where, device):
+        if fault := _leaf_fault(leaf, span, where, device) or _overlap(leaf, where, expanded):
             return fault
     return None
 
@@ -50,7 +68,15 @@ def _leaf_fault(leaf: Leaf, span: Span, where: str, device: str) -> Fault | None
     if leaf.dtype != span.dtype:
         text = f"{where} has dtype {leaf.dtype[:40]}, where the reference's has {span.dtype}"
         return Status.WRONG_DTYPE, text
-    if len(leaf.strides) != len(leaf.shape) or overlaps(leaf.shape, leaf.strides):
+    return None
+
+
+def _overlap(leaf: Leaf, where: str, expanded: bool) -> Fault | None:  # noqa: FBT001 - a fact of it
+    if (
+        len(leaf.strides) != len(leaf.shape)
+        or min(leaf.strides, default=0) < 0
+        or (overlaps(leaf.shape, leaf.strides) and not expanded)
+    ):
         layout = f"shape {list(leaf.shape)}, strides {list(leaf.strides)}"
         text = f"elements of {where} share memory ({layout})"
         return Status.WRONG_STRUCTURE, text
@@ -70,7 +96,7 @@ def overlaps(shape: Sequence[int], strides: Sequence[int]) -> bool:
 
 
 def extent_bytes(leaf: Leaf) -> int:
-    """From the first to the last byte of a (non-overlapping) tensor."""
+    """From the first to the last byte of a tensor."""
     if 0 in leaf.shape:
         return 0
     last = sum((n - 1) * s for n, s in zip(leaf.shape, leaf.strides, strict=True))

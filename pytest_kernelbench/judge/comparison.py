@@ -90,7 +90,7 @@ def compare(got: torch.Tensor, expected: torch.Tensor, *, atol: float, rtol: flo
         raise ValueError(message)
     if expected.numel() == 0:
         return Difference(elements=0, wrong=0)
-    got, expected = _real(got), _real(expected)
+    got, expected = real_parts(got), real_parts(expected)
     blocks = list(_blocks(expected.shape))
     rms = _rms(expected, blocks)
     atol *= min(1.0, rms)
@@ -154,7 +154,8 @@ def _blocks(shape: Sequence[int]) -> Iterator[Block]:
             yield (*(slice(i, i + 1) for i in leading), along, *trailing)
 
 
-def _real(tensor: torch.Tensor) -> torch.Tensor:
+def real_parts(tensor: torch.Tensor) -> torch.Tensor:
+    """A complex tensor as one of real numbers, with one more index: 0 or 1."""
     import torch
 
     tensor = tensor.detach()

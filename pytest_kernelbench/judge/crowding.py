@@ -1,4 +1,4 @@
-"""How much of the processors others took while something was timed. Read from /proc, torch-free."""
+"""How much of our processors others took while something was timed. Read from /proc, torch-free."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING
 from pytest_kernelbench.sandbox.tree import descendants
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 WORTH_TELLING = 0.15
 TOO_CROWDED = 0.25
 """With half of the processors gone, copies of a reference measured faster than it; with one of two,
 serial code did, since a baseline with a thread for each waits for the last one."""
 _IDLE, _IO_WAIT, _COUNTED = 3, 4, 8
-"""Columns of the first line of /proc/stat; what guests take is in ``user`` already."""
+"""Columns of a processor's line of /proc/stat; what guests take is in ``user`` already."""
 _UTIME, _STIME = 11, 12
 """Columns of /proc/PID/stat behind the name."""
 
 
 @dataclass(frozen=True)
 class Ticks:
-    """Clock ticks of all processors since the machine started, and what ours took of them."""
+    """Clock ticks of the processors we may use, since the machine started, and what ours took."""
 
     total: int
     busy: int
@@ -33,8 +33,7 @@ class Ticks:
 
 def ticks(pids: Iterable[int]) -> Ticks:
     """Now; ``pids`` are ours, with all that is below them, and this process itself."""
-    columns = Path("/proc/stat").read_text(encoding="ascii").splitlines()[0].split()[1:]
-    times = [int(column) for column in columns[:_COUNTED]]
+    times = _times(Path("/proc/stat").read_text(encoding="ascii"), os.sched_getaffinity(0))
     family = {os.getpid(), *pids}
     family.update(*map(descendants, pids))
     spent = sum(map(_spent, family))
@@ -54,6 +53,14 @@ def remark(share: float) -> str:
     if share < WORTH_TELLING:
         return ""
     return f"other processes took {share:.0%} of the processors while this was timed"
+
+
+def _times(stat: str, processors: Collection[int]) -> list[int]:
+    """The columns of these processors' lines, added up."""
+    wanted = {f"cpu{number}" for number in processors}
+    lines = [line.split() for line in stat.splitlines() if line.startswith("cpu")]
+    rows = [line[1 : _COUNTED + 1] for line in lines if line[0] in wanted]
+    return [sum(map(int, column)) for column in zip(*rows, strict=True)]
 
 
 def _spent(pid: int) -> int:

@@ -20,7 +20,7 @@ from pytest_kernelbench.judge.inside.memory import dtype
 from pytest_kernelbench.judge.quick import QuickLook
 from pytest_kernelbench.judge.rates import bandwidth, matrix_rates
 from pytest_kernelbench.judge.spans import contiguous_spans
-from pytest_kernelbench.judge.variation import FROM_SEVERAL, mode_of
+from pytest_kernelbench.judge.variation import FROM_SEVERAL
 from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
@@ -189,8 +189,7 @@ class DeviceOracle:
             self.bases = None
             layout, tensors = self.oracle.layout(self.oracle.arguments(bases[0]))
             spans, _ = contiguous_spans(tensors)
-            modes = [mode_of(tensor) for tensor in tensors]
-            recipes = generator.make_base(spans, modes, self.device)
+            recipes = generator.make_base(spans, self.oracle.modes, self.device)
             for variant, number in enumerate(bases):
                 _, tensors = self.oracle.layout(self.oracle.arguments(number))
                 for recipe, tensor in zip(recipes, tensors, strict=True):

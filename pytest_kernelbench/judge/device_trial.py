@@ -287,7 +287,7 @@ class DeviceTrial:
 
     @contextmanager
     def _frozen(self) -> Iterator[None]:
-        self.contender.runner.child.stop()
+        self.contender.runner.stop()
         try:
             yield
         finally:
@@ -332,10 +332,7 @@ class DeviceTrial:
             raise Rejected(Status.UNSTABLE, text)
 
     def _check_form(self, form: wire.Batched) -> None:
-        prepared = self.prepared
-        fault = form_fault(
-            form.structure, form.leaves, prepared.structure, prepared.outputs, self.bench.device
-        )
+        fault = form_fault(form.structure, form.leaves, self.prepared, self.bench.device)
         if fault:
             raise Rejected(*fault)
 

@@ -35,6 +35,8 @@ def _change(tensor: torch.Tensor, family: str) -> torch.Tensor:
 
     if not (tensor.is_floating_point() or tensor.is_complex()):
         return tensor
+    if tensor.itemsize == 1:  # torch does not calculate in eight bits
+        return _change(tensor.float(), family).to(tensor.dtype)
     if family == "negated":
         return -tensor
     if family == "zero_mean":

@@ -168,7 +168,7 @@ class HostTrial:
 
         The same for both, so that neither is at an advantage.
         """
-        idle.child.stop()
+        idle.stop()
         active.child.resume()
         try:
             yield
@@ -242,11 +242,11 @@ class HostTrial:
         with self.bench.oracle_at_rest():
             start = time.perf_counter_ns()
             returned = runner.ask(order, wire.Returned, (current.fd,), "in forward()")
-            end = runner.child.stop()
+            end = runner.stop()
         try:
-            structure = self.bench.prepared.structure
-            got = structure if null else returned.structure
-            fault = form_fault(got, returned.leaves, structure, self.outputs, "cpu")
+            prepared = self.bench.prepared
+            got = prepared.structure if null else returned.structure
+            fault = form_fault(got, returned.leaves, prepared, "cpu")
             if fault:
                 runner.reject(*fault)
             self._read(runner, returned)

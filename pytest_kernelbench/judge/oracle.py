@@ -16,11 +16,12 @@ import torch
 
 from pytest_kernelbench.errors import ProblemError
 from pytest_kernelbench.judge import families, questions, wire
-from pytest_kernelbench.judge.agreement import AGREED, Agrees, Expected, insensitive
+from pytest_kernelbench.judge.agreement import AGREED, Agrees, Expected, inconstant, insensitive
+from pytest_kernelbench.judge.checks import overlaps
 from pytest_kernelbench.judge.comparison import agrees
 from pytest_kernelbench.judge.inside import forms
 from pytest_kernelbench.judge.inside.memory import dtype
-from pytest_kernelbench.judge.program import ALL_FAMILIES, map_tensors
+from pytest_kernelbench.judge.program import ALL_FAMILIES, map_clone, map_tensors
 from pytest_kernelbench.judge.reference import Reference, finite
 from pytest_kernelbench.judge.spans import contiguous_spans, sealed_memory
 from pytest_kernelbench.judge.variation import mode_of
@@ -51,6 +52,8 @@ class Oracle:
         self.order: questions.Prepare
         self.draws: dict[int, tuple[int, str]] = {}
         self.rng: bool = False
+        self.modes: tuple[str, ...] = ()
+        """How each input may be varied, as the runners were told."""
         self._handlers: dict[type, Callable[[Any, tuple[int, ...]], Answer]] = {
             questions.Prepare: self.prepare,
             wire.Attach: self.attach,
@@ -68,7 +71,10 @@ class Oracle:
             except Closed:
                 return
             handler = self._handlers.get(type(question)) or self._device.handler(question)
-            answer, out = handler(question, fds)
+            try:
+                answer, out = handler(question, fds)
+            except ProblemError as error:  # of a draw that its own file does not bear
+                answer, out = questions.Refused("bad_problem", str(error)), ()
             for fd in fds:
                 os.close(fd)
             channel.send(answer, out)
@@ -93,8 +99,6 @@ class Oracle:
         try:
             self.reference = Reference(order)
             return self._prepared(order)
-        except ProblemError as error:
-            return questions.Refused("bad_problem", str(error)), ()
         except torch.OutOfMemoryError as error:
             reason = f"the reference needs more memory than {order.device} has"
             return questions.Refused("skipped", reason, str(error)), ()
@@ -106,11 +110,22 @@ class Oracle:
             reason = f"the problem is defined for {', '.join(declared)}, not for {order.dtype}"
             return questions.Refused("skipped", reason), ()
         arguments = reference.inputs(order.seed + 1, families.PLAIN)
-        self.rng = reference.draws_random(arguments)
+        self.rng = reference.draws_random(map_clone(arguments))
         rng = 0 if self.rng else None
-        structure, outputs = reference.forward(arguments, rng)
-        usable = self.usable_families()
-        blind = insensitive(reference, outputs, order, rng, self.agrees())
+        structure, outputs = reference.forward(map_clone(arguments), rng)
+        _, repeated = reference.forward(map_clone(arguments), rng)
+        _, others = reference.forward(reference.inputs(order.seed + 2, families.PLAIN), rng)
+        same = partial(self.agrees(), atol=order.atol, rtol=order.rtol)
+        if refusal := inconstant(outputs, repeated, others, same):
+            return questions.Refused("bad_problem", refusal), ()
+        usable, notes = self.usable_families(), list[str]()
+        if usable:
+            reference.exact(map_clone(arguments))
+            if reference.no_double:
+                why = reference.no_double.partition("\n")[0]
+                notes.append(f"not held against float64: {why}")
+        blind = insensitive(outputs, others, same)
+        del repeated, others
         by_others = usable or order.atol <= DEFAULT_TOLERANCE["fp32"]
         if blind and not (by_others and self.seen_closer(outputs, order, rng)):
             return questions.Refused("bad_problem", blind), ()
@@ -122,9 +137,10 @@ class Oracle:
         if not blind and not reference.program.is_native:
             hidden = hidden_step(reference, map_clone(arguments), rng, self.agrees(), order)
         output_spans, _ = contiguous_spans(outputs)
+        expanded = tuple(overlaps(each.shape, each.stride()) for each in outputs)
         layout, inputs = self.layout(arguments)
         spans, size = contiguous_spans(inputs)
-        modes = tuple(mode_of(tensor) for tensor in inputs)
+        self.modes = tuple(map(mode_of, inputs))
         mutates = reference.mutates(reference.inputs(order.seed + 1, families.PLAIN), rng)
         forward_us = reference.forward_us(arguments, rng)
         operators = reference.operators(arguments, rng)
@@ -141,10 +157,9 @@ class Oracle:
         init = [
             map_tensors(value, lambda tensor: tensor.cpu()) for value in reference.init_inputs()
         ]
-        notes: tuple[str, ...] = ()
         if reference.program.init_on != order.device.partition(":")[0]:
             reason = "the problem's constructor does not work under a device context"
-            notes = (f"{reason}: constructed on the CPU",)
+            notes.append(f"{reason}: constructed on the CPU")
         answer = questions.Prepared(
             overrides=reference.overrides,
             pickled_init=pickle.dumps(init),
@@ -154,10 +169,11 @@ class Oracle:
             state_bytes=state_bytes,
             structure=structure,
             outputs=output_spans,
+            expanded=expanded,
             pickled_layout=layout,
             inputs=spans,
             inputs_bytes=size,
-            modes=modes,
+            modes=self.modes,
             draws_random=self.rng,
             mutates=mutates,
             families=usable,
@@ -165,7 +181,7 @@ class Oracle:
             launches=operators.count,
             native=reference.program.is_native,
             hidden=hidden,
-            notes=notes,
+            notes=tuple(notes),
             flops=float(operators.flops),
             l2_bytes=l2_bytes,
             free_bytes=free_bytes,
@@ -213,15 +229,19 @@ class Oracle:
         """Make a round's inputs; on the CPU they are handed over in sealed memory."""
         self.draws[order.number] = (order.seed, order.family)
         arguments = self.arguments(order.number)
-        usable = True
-        if order.family != families.PLAIN:
-            outputs = self.reference.forward(map_clone(arguments), None)[1]
-            usable = finite(outputs)
+        usable = order.family == families.PLAIN or self.bears(arguments)
         tensors = self.layout(arguments)[1]
         spans, size = contiguous_spans(tensors)
         if self.reference.device.type != "cpu":
             return questions.Drawn(spans, size, usable), ()
         return questions.Drawn(spans, size, usable), (sealed_memory(tensors, spans, size),)
+
+    def bears(self, arguments: list[Any]) -> bool:
+        """Whether the reference has numbers for an answer to these inputs."""
+        try:
+            return finite(self.reference.forward(map_clone(arguments), None)[1])
+        except ProblemError:
+            return False
 
     def compare(self, order: questions.Compare, fds: tuple[int, ...]) -> Answer:
         """Compare outputs in the referee's memory with the expected ones of the round."""
@@ -274,8 +294,3 @@ def device_memory(device: torch.device) -> tuple[int, int]:
     torch.cuda.empty_cache()
     free, _ = torch.cuda.mem_get_info(device)
     return int(torch.cuda.get_device_properties(device).L2_cache_size), int(free)
-
-
-def map_clone(arguments: list[Any]) -> list[Any]:
-    """Copies of the tensors, so that a reference that works in place spoils nothing."""
-    return [map_tensors(value, lambda tensor: tensor.clone()) for value in arguments]

@@ -189,6 +189,11 @@ def map_tensors(  # any structure goes in, the same structure comes out
     return value
 
 
+def map_clone(arguments: list[Any]) -> list[Any]:
+    """Copies of the tensors, so that a reference that works in place spoils nothing."""
+    return [map_tensors(value, lambda tensor: tensor.clone()) for value in arguments]
+
+
 def cast_tensor(tensor: torch.Tensor, dtype: torch.dtype | None) -> torch.Tensor:
     """Cast a float tensor to ``dtype``, a complex one to its complex partner, no other."""
     if dtype is None:

@@ -42,6 +42,8 @@ class Prepared(Message, frozen=True):
     structure: str
     outputs: tuple[Span, ...]
     """Contiguous forms of the outputs, one behind the other."""
+    expanded: tuple[bool, ...]
+    """Whether elements of the reference's own output share memory: a solution's may, too."""
     pickled_layout: bytes
     inputs: tuple[Span, ...]
     inputs_bytes: int

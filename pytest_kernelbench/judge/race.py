@@ -86,18 +86,18 @@ def race(
     track.against(baseline)
     _warm_up(track)
     notes: list[str] = []
-    stopping, look, spoiled = _run(track, rules)
+    spoiled: list[str] = []
+    stopping, look = _run(track, rules, spoiled)
     events_us = track.evidence()
     if _contradicts(events_us, stopping.solution.median_us) and not track.remarks():
-        stopping, look, spoiled = _run(track, rules)
+        stopping, look = _run(track, rules, spoiled)
         events_us = track.evidence()
         notes.append("measured twice: device events and the outside clock did not agree")
         if _contradicts(events_us, stopping.solution.median_us):
             notes.append(f"they still do not: events say {events_us:.4g} us")
     if spoiled:
-        notes.append(
-            f"{spoiled} disturbed turns measured again ({', '.join(track.spoiled) or 'throttled'})"
-        )
+        reasons = ", ".join(sorted(set(spoiled)))
+        notes.append(f"{len(spoiled)} disturbed turns measured again ({reasons})")
     if others := track.neighbours():
         notes.append(f"{others} other processes were on the device")
     return _measurement(
@@ -105,24 +105,26 @@ def race(
     )
 
 
-def _run(track: Track, rules: Rules) -> tuple[Stopping, Look, int]:
+def _run(track: Track, rules: Rules, spoiled: list[str]) -> tuple[Stopping, Look]:
+    """Notes in ``spoiled`` what made it measure a turn again; no more than so many in all."""
     stopping = Stopping(rules, track.apart)
     for _ in range(_NULLS_FIRST):
         stopping.add_null(*track.null())
-    spent_s, spoiled, start = 0.0, 0, time.monotonic()
+    spent_s, start = 0.0, time.monotonic()
     for first, _ in rounds(("baseline", "contender")):
-        baseline_us, ours_us = track.pair(contender_first=first == "contender")
-        spent_s += (baseline_us + ours_us) * track.calls / 1e6
-        if track.spoiled and spoiled < _MOST_SPOILED:
-            spoiled += 1
-            continue
+        while True:
+            baseline_us, ours_us = track.pair(contender_first=first == "contender")
+            spent_s += (baseline_us + ours_us) * track.calls / 1e6
+            if not track.spoiled or len(spoiled) >= _MOST_SPOILED:
+                break
+            spoiled.append(" and ".join(track.spoiled))
         stopping.add_null(*track.null())
         share = _WALL_SHARE if stopping.pairs >= RANK_PAIRS else _WALL_SHARE_OF_FEW
         wall_s = time.monotonic() - start
         look = stopping.add(baseline_us, ours_us, max(spent_s, share * wall_s))
         if look.stop is not None:
             break
-    return stopping, look, spoiled
+    return stopping, look
 
 
 def _measurement(  # noqa: PLR0913, PLR0917 - all that was found out

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.endings import remarks
-from pytest_kernelbench.errors import KernelbenchError, NoRoomError, ProblemError, Restless
+from pytest_kernelbench.errors import KernelbenchError, NoRoomError, ProblemError
 from pytest_kernelbench.judge.bench import EARLIER, Bench, this_process
 from pytest_kernelbench.judge.device_trial import DeviceTrial
 from pytest_kernelbench.judge.families import PLAIN
@@ -144,9 +144,6 @@ class Referee:
             status, reasons, detail = rejected.status, (rejected.reason,), rejected.detail
             progress.notes.extend(rejected.notes)
             progress.agreed = progress.agreed and status in _TIMING_FAILURES
-        except Restless as error:
-            reason = f"would not be frozen while the baseline was timed: {error}"
-            status, reasons = Status.CRASHED, (reason,)
         except ProblemError as error:
             status, reasons = Status.BAD_PROBLEM, (str(error).splitlines()[0],)
             detail = str(error)
@@ -186,9 +183,10 @@ class Referee:
         progress.notes.extend(bench.prepared.notes)
         timed = not self.settings.correctness_only
         if self.device.is_gpu and timed:
-            with self._quiet():
+            with self._quiet():  # before there is anything of the solution
                 calibrate(bench, self.settings.baselines[0])
-        progress.control = self._control(bench)
+                self._roof = self._roof or roof_of(bench, self.device, self.settings.cache_dir)
+        self._control(bench, progress)
         bench.rest()  # an out-of-memory of the solution must be its own
         contender = self._contender(pair, extension, bench, raced=timed)
         progress.walls = contender.child.walls
@@ -287,7 +285,7 @@ class Referee:
         try:
             with bench.standing_in(earlier.path, earlier.entry, str(extension.earlier)):
                 progress.previous = self._raced(trial, bench, EARLIER, None, settings)
-        except (StoodDown, TooShort, NoRoomError, Restless) as error:
+        except (StoodDown, TooShort, NoRoomError) as error:
             why = str(error).partition("\n")[0]
             progress.notes.append(f"not timed against its earlier source: {why}")
 
@@ -311,33 +309,28 @@ class Referee:
             bench.end_baselines()
             return race(trial, settings, name, limit)
 
-    def _control(self, bench: Bench) -> Measurement | None:
+    def _control(self, bench: Bench, progress: Progress) -> None:
         """The reference against itself, by the same way as any solution: once a session."""
         if self._controlled or self.settings.correctness_only:
-            return None
+            return
         self._controlled = True
         name = self.settings.baselines[0]
         bench.rest()
-        twin = bench.start_twin(name, raced=True)
         try:
-            trial = self._trial(bench, twin)
-            try:
-                with twin.patiently():
-                    return self._raced(trial, bench, name, None)
-            except (TooShort, NoRoomError):
-                return None
-            finally:
-                trial.close()
-        finally:
-            twin.close()
+            with (
+                closing(bench.start_twin(name, raced=True)) as twin,
+                closing(self._trial(bench, twin)) as trial,
+                twin.patiently(),
+            ):
+                progress.control = self._raced(trial, bench, name, None)
+        except (TooShort, NoRoomError, Rejected) as error:
+            why = str(error).partition("\n")[0]
+            progress.notes.append(f"the reference was not timed against itself: {why}")
 
     def _floor(self, bench: Bench, progress: Progress) -> Floor | None:
         """What no kernel can beat on this device; None on a CPU: its caches hold whole problems."""
-        if not self.device.is_gpu:
-            return None
         if self._roof is None:
-            with self._quiet():
-                self._roof = roof_of(bench, self.device, self.settings.cache_dir)
+            return None
         work = work_of(bench.prepared, self.settings.arithmetic)
         progress.roofline = roofline(work, self._roof, self.settings.arithmetic)
         return floor(work, self._roof)

@@ -17,7 +17,14 @@ from pytest_kernelbench.judge import families
 from pytest_kernelbench.judge.inside import forms
 from pytest_kernelbench.judge.inside.loading import pin_precision
 from pytest_kernelbench.judge.operators import OperatorLog
-from pytest_kernelbench.judge.program import Program, load_program, seed_everything, sizes
+from pytest_kernelbench.judge.program import (
+    Program,
+    cast_tensor,
+    load_program,
+    map_tensors,
+    seed_everything,
+    sizes,
+)
 from pytest_kernelbench.settings import DTYPES
 
 if TYPE_CHECKING:
@@ -44,7 +51,8 @@ class Reference:
         cast = None if order.dtype == "fp32" else self.dtype
         self._cast = cast
         self.model = self.program.make_model(order.seed, self.device, cast)
-        self._double: torch.nn.Module | None = None
+        self._wide: torch.nn.Module | None = None
+        self.no_double = ""
 
     def init_inputs(self) -> list[Any]:
         """The constructor's arguments, on the CPU."""
@@ -55,12 +63,14 @@ class Reference:
         arguments = self.program.make_inputs(seed, self.device, self._cast)
         return families.transformed(arguments, family)
 
-    def forward(
-        self, arguments: list[Any], rng: int | None, *, double: bool = False
-    ) -> tuple[str, list[torch.Tensor]]:
+    def forward(self, arguments: list[Any], rng: int | None) -> tuple[str, list[torch.Tensor]]:
         """``(structure, tensors)`` of one forward without gradients."""
+        return self._called(self.model, arguments, rng)
+
+    def _called(
+        self, model: torch.nn.Module, arguments: list[Any], rng: int | None
+    ) -> tuple[str, list[torch.Tensor]]:
         pin_precision(tf32=self.tf32)
-        model = self._in_double() if double else self.model
         if rng is not None:
             torch.manual_seed(rng)
         try:
@@ -75,10 +85,42 @@ class Reference:
             ) from error
         return structure, [forms.plain(tensor) for tensor in tensors]
 
-    def _in_double(self) -> torch.nn.Module:
-        if self._double is None:
-            self._double = copy.deepcopy(self.model).double()
-        return self._double
+    def exact(self, arguments: list[Any], without: str = "") -> list[torch.Tensor] | None:
+        """The outputs in float64, of a model that draws no random numbers.
+
+        The parameter ``without`` is zero in it. None where it does not run in float64
+        (``no_double`` says why then), or memory does not suffice. ``arguments`` may be altered.
+        """
+        if self.no_double:
+            return None
+        usual = torch.get_default_dtype()
+        torch.set_default_dtype(torch.float64)  # what forward() makes anew is float64, too
+        try:
+            wide = [map_tensors(value, _double) for value in arguments]
+            return self._called(self._in_double(without), wide, None)[1]
+        except torch.OutOfMemoryError:
+            return None
+        except Exception as error:  # noqa: BLE001 - nor does each model let itself be copied
+            self.no_double = str(error)
+            return None
+        finally:
+            torch.set_default_dtype(usual)
+
+    def _in_double(self, without: str) -> torch.nn.Module:
+        if self._wide is None:
+            self._wide = copy.deepcopy(self.model).double()
+            for module in self._wide.modules():  # and tensors that are no buffers
+                vars(module).update(
+                    (name, _double(value))
+                    for name, value in vars(module).items()
+                    if isinstance(value, torch.Tensor)
+                )
+        if not without:
+            return self._wide
+        model = copy.deepcopy(self._wide)
+        with torch.no_grad():
+            model.get_parameter(without).zero_()
+        return model
 
     def draws_random(self, arguments: list[Any]) -> bool:
         """Whether ``forward`` draws random numbers (dropout, noise)."""
@@ -126,7 +168,11 @@ class Reference:
         """Construct the model anew: forwards of the planning phase may have moved its buffers."""
         seed_everything(self.seed)
         self.model = self.program.make_model(self.seed, self.device, self._cast)
-        self._double = None
+        self._wide = None
+
+
+def _double(tensor: torch.Tensor) -> torch.Tensor:
+    return cast_tensor(tensor, torch.float64)
 
 
 def finite(tensors: list[torch.Tensor]) -> bool:

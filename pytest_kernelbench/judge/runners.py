@@ -9,7 +9,7 @@ import contextlib
 import signal
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-from pytest_kernelbench.errors import MachineError, NoRoomError, ProblemError
+from pytest_kernelbench.errors import MachineError, NoRoomError, ProblemError, Restless
 from pytest_kernelbench.judge import wire
 from pytest_kernelbench.judge.rejection import Rejected, StoodDown
 from pytest_kernelbench.sandbox.channel import Closed, Garbled, Silent, close_all
@@ -154,6 +154,16 @@ class Runner:
         if status in (Status.RAISED, Status.NOT_BUILT, Status.SKIPPED):
             raise ProblemError(f"the reference itself {reason}\n{detail}".strip())
         raise MachineError(f"the baseline's process {reason}\n{detail}".strip())
+
+    def stop(self) -> int:
+        """Freeze it with all that it has started; gives when nothing moved any more.
+
+        By ``time.perf_counter_ns``. Who cannot be frozen is rejected.
+        """
+        try:
+            return self.child.stop()
+        except Restless as error:
+            self.reject(Status.CRASHED, f"would not be frozen: {error}")
 
     def close(self) -> None:
         """End the process with all its descendants."""

@@ -14,6 +14,8 @@ FROM_SEVERAL = frozenset({PICK, MIX})
 """Those that take several draws."""
 VARIANTS = 4
 """So many."""
+_SCALED = frozenset({"float64", "float32", "float16", "bfloat16"})
+"""Dtypes that the generator multiplies in."""
 _FEW = 16
 _SAMPLE = 4096
 _MATRIX_DIMENSIONS = 2
@@ -33,7 +35,7 @@ def mode_of(tensor: torch.Tensor) -> str:
     masks, labels stored as floats); ``mix``: a row is a random share of one draw's and the rest of
     another's, where rows sum to one: were they picked, each could be known after a few calls.
     """
-    if not tensor.is_floating_point() or tensor.numel() == 0:
+    if str(tensor.dtype).removeprefix("torch.") not in _SCALED or tensor.numel() == 0:
         return PICK
     sample = tensor.flatten()[:_SAMPLE]
     if sample.numel() > _FEW and sample.unique().numel() <= _FEW:

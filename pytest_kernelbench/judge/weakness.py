@@ -5,7 +5,6 @@ It is found before any solution is judged by them.
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -13,7 +12,7 @@ import torch
 from pytest_kernelbench.judge.comparison import compare
 from pytest_kernelbench.judge.inside import forms
 from pytest_kernelbench.judge.operator_mode import OperatorMode
-from pytest_kernelbench.judge.program import cast_tensor, map_tensors
+from pytest_kernelbench.judge.program import map_clone
 
 if TYPE_CHECKING:
     from pytest_kernelbench.judge.agreement import Agrees
@@ -41,20 +40,13 @@ def negligible_term(reference: Reference, arguments: list[Any], order: Prepare) 
         and value.numel()
         and 0 < float(value.abs().max()) <= _SMALL_PARAMETER
     ]
-    if not names:
+    whole = reference.exact(map_clone(arguments)) if names else None
+    if whole is None:
         return ""
-    try:
-        return _negligible(reference, arguments, order, names)
-    except (torch.OutOfMemoryError, NotImplementedError):
-        return ""  # float64 is too large for the device, or some operator does not know it
-
-
-def _negligible(
-    reference: Reference, arguments: list[Any], order: Prepare, names: list[str]
-) -> str:
-    whole = _in_double(reference, arguments)
     for name in names:
-        without = _in_double(reference, arguments, without=name)
+        without = reference.exact(map_clone(arguments), without=name)
+        if without is None:
+            return ""
         found = [
             compare(got, expected, atol=order.atol, rtol=order.rtol)
             for got, expected in zip(without, whole, strict=True)
@@ -69,16 +61,6 @@ def _negligible(
                 "Give it larger values"
             )
     return ""
-
-
-def _in_double(reference: Reference, arguments: list[Any], without: str = "") -> list[torch.Tensor]:
-    model = copy.deepcopy(reference.model).double()
-    with torch.no_grad():
-        if without:
-            model.get_parameter(without).zero_()
-        wide = [map_tensors(v, lambda t: cast_tensor(t.clone(), torch.float64)) for v in arguments]
-        _, tensors = forms.flatten(model(*wide))
-    return [forms.plain(tensor) for tensor in tensors]
 
 
 def hidden_step(
