@@ -21,6 +21,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pytest_kernelbench.catalog.baseline import check_baselines
 from pytest_kernelbench.catalog.material import Material, materialise, too_long, unsafe
 from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
 from pytest_kernelbench.catalog.problems import ProblemCatalog
@@ -61,7 +62,8 @@ class Judge:
     """An engine that many threads and event loops may ask. ``close`` it, or use it in ``with``.
 
     Pairs are built and judged side by side, as far as the machine or the cluster goes: one at a
-    time on each device. A process forked from this one has to make its own.
+    time on each device. A process forked from this one has to make its own. Raises ``UsageError``
+    where the settings name a baseline that there is not.
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class Judge:
         make_engine: Callable[[Settings], Engine] | None = None,
     ) -> None:
         self.settings = settings or Settings()
+        check_baselines(self.settings)
         self._starting = ThreadPoolExecutor(1, thread_name_prefix="kb-engine")
         self._engine = self._starting.submit(make_engine or _own_engine, self.settings)
         self._lock = threading.Lock()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_kernelbench import hookspecs, options
-from pytest_kernelbench.catalog.baseline import COMPILE, COMPILE_MAX, EAGER
+from pytest_kernelbench.catalog.baseline import OURS
 from pytest_kernelbench.catalog.problems import ProblemCatalog
 from pytest_kernelbench.catalog.solutions import Matchmaker, own_adapters
 from pytest_kernelbench.checking import checked_settings, default_roots
@@ -237,7 +237,7 @@ def pytest_kernelbench_engines() -> Sequence[str]:
 
 def pytest_kernelbench_baselines() -> Sequence[Baseline]:
     """The problem's model as it is, or through torch.compile."""
-    return (EAGER, COMPILE, COMPILE_MAX)
+    return OURS
 
 
 @pytest.hookimpl(trylast=True)

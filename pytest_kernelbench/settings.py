@@ -35,7 +35,10 @@ class Settings:
     """``--kb-fail-under L:F``: the same for single levels; goes before ``fail_under``."""
     baselines: tuple[str, ...] = ("eager",)
     baseline_prepare: tuple[tuple[str, str], ...] = ()
-    """``(name, "module:function")`` each; the oracle calls it with the problem's model."""
+    """``(name, "module:function")`` each; the baseline's process calls it with its model.
+
+    Ours need not be named here.
+    """
     device: str = "auto"
     size: str = "auto"
     dtype: str = "fp32"

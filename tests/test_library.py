@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,27 @@ def test_problem_by_number_and_by_file(judge: Judge, settings: Settings) -> None
 def test_what_does_not_exist(judge: Judge, question: Question, says: str) -> None:
     with pytest.raises(UsageError, match=says):
         judge.judge(question)
+
+
+@pytest.mark.parametrize(
+    ("baselines", "says"),
+    [
+        (("compiled",), "baseline 'compiled' is unknown; there are compile, compile-max, eager"),
+        (("eager", "half"), "baseline 'half' is unknown"),
+        ((), "measured against one at least"),
+    ],
+)
+def test_baselines_that_there_are_not(
+    settings: Settings, baselines: tuple[str, ...], says: str
+) -> None:
+    with pytest.raises(UsageError, match=says):
+        Judge(replace(settings, baselines=baselines), Pooled)
+
+
+def test_a_baseline_of_your_own(settings: Settings) -> None:
+    mine = replace(settings, baselines=("half",), baseline_prepare=(("half", "mine:half"),))
+    with Judge(mine, Pooled) as judge:
+        assert judge.judge(Question("1/19", solution("right 1"))).status is Status.RIGHT
 
 
 @pytest.mark.parametrize(

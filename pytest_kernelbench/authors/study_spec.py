@@ -16,12 +16,13 @@ from pytest_kernelbench.authors.limits import Budget, Pace, Prices
 from pytest_kernelbench.authors.prompt import NO_HARDWARE, PromptOptions
 from pytest_kernelbench.authors.toml import read_toml
 from pytest_kernelbench.authors.trajectory import Plan
+from pytest_kernelbench.catalog.baseline import check_baselines
 from pytest_kernelbench.catalog.problems import ProblemCatalog
+from pytest_kernelbench.engine.choice import ENGINES
 from pytest_kernelbench.errors import UsageError
-from pytest_kernelbench.reading import choice
-from pytest_kernelbench.reading import device as read_device
+from pytest_kernelbench.options import OPTIONS, from_texts
 from pytest_kernelbench.reading import problem as read_problem_id
-from pytest_kernelbench.settings import DTYPES, Settings
+from pytest_kernelbench.settings import Settings
 
 if TYPE_CHECKING:
     from pytest_kernelbench.catalog.pair import Problem
@@ -185,6 +186,7 @@ def read_study(path: Path) -> Study:
     home = path.absolute().parent
     folder = Path(os.path.normpath(home / (spec.to or path.stem)))
     settings = _settings(spec, home)
+    check_baselines(settings)
     catalog = ProblemCatalog(settings.problem_roots)
     study = Study(spec, folder, settings, _problems(spec, catalog))
     for what, names in (
@@ -224,18 +226,19 @@ def read_study(path: Path) -> Study:
 
 def _settings(spec: StudySpec, home: Path) -> Settings:
     given = {name: getattr(spec.judge, name) for name in JudgeSpec.__struct_fields__}
-    try:
-        read_device(spec.judge.device)
-        choice("auto", "smoke", "full")(spec.judge.size)
-        choice(*DTYPES)(spec.judge.dtype)
-    except ValueError as error:
-        message = f"[judge]: {error}"
-        raise UsageError(message) from error
+    for option in OPTIONS:
+        value = given.get(option.field)
+        if value is None or option.read is None:
+            continue
+        texts = map(str, value if option.many else [value])
+        given[option.field] = from_texts(option, texts, f"[judge] {option.field}", home)
+    if given["engine"] not in ENGINES:
+        message = f"[judge] engine: {given['engine']!r} is none of {', '.join(ENGINES)}"
+        raise UsageError(message)
     return Settings(
         **given
         | {
             "problem_roots": tuple(home / root for root in spec.problem_roots),
-            "cache_dir": home / spec.judge.cache_dir,
             "thresholds": tuple(spec.thresholds),
         }
     )

@@ -11,6 +11,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pytest_kernelbench.catalog.baseline import preparation
 from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.folders import remove_tree
 from pytest_kernelbench.judge import questions, wire
@@ -296,7 +297,7 @@ class Bench:
         """One more process like the baseline's; the caller's to close."""
         if self._stand_in is not None and name == EARLIER:
             return self._stand_in()
-        prepare = dict(self.settings.baseline_prepare).get(name, "")
+        prepare = preparation(name, self.settings)
         return self.start_runner(
             self.problem.path, "Model", trusted=True, prepare=prepare, raced=raced
         )

@@ -12,6 +12,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from pytest_kernelbench.catalog.baseline import preparation
 from pytest_kernelbench.endings import remarks
 from pytest_kernelbench.errors import KernelbenchError, NoRoomError, ProblemError
 from pytest_kernelbench.judge.bench import EARLIER, Bench, this_process
@@ -103,7 +104,7 @@ class Referee:
             if settle and self.settings.correctness_only:
                 # Threads without work would spin on processors that other judges need.
                 settle["OMP_WAIT_POLICY"] = os.environ.get("OMP_WAIT_POLICY", "PASSIVE")
-            compiles = any(prepare for _, prepare in self.settings.baseline_prepare)
+            compiles = any(preparation(name, self.settings) for name in self.settings.baselines)
             wanted = PRELOAD + (_TRITON if triton else ()) + (_COMPILERS if compiles else ())
             self._server = ForkServer(wanted, settle)
 
