@@ -11,6 +11,7 @@ from pytest_kernelbench import options
 from pytest_kernelbench.catalog.problems import TABLE_SUFFIXES, ProblemCatalog
 from pytest_kernelbench.engine.choice import NO_RAY
 from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.overwriting import Named, refuse_overwriting, same_file
 from pytest_kernelbench.settings import Settings
 
 if TYPE_CHECKING:
@@ -34,6 +35,12 @@ EXCLUDING = (
 )
 """Pairs of fields that cannot both be given, and why."""
 
+READ = ("resume", "compare", "baseline_times", "archives", "problem_roots", "problem_files")
+WRITTEN = ("json", "resume", "markdown", "eval_results", "trace", "csv", "html")
+"""Fields that hold files."""
+WRITTEN_BY_OTHERS = (("--junit-xml", "xmlpath"), ("--benchmark-json", "benchmark_json"))
+"""Options of pytest and of pytest-benchmark, each with its name in the namespace."""
+
 
 def checked_settings(config: pytest.Config) -> Settings:
     """All settings of a session; raises ``pytest.UsageError``."""
@@ -42,6 +49,8 @@ def checked_settings(config: pytest.Config) -> Settings:
         given.setdefault("problem_roots", default_roots(config))
         given.setdefault("cache_dir", config.rootpath / ".kernelbench")
         given |= _split_problems(given.get("problems", ()), config)
+        if not hasattr(config, "workerinput"):
+            _check_overwriting(given, config)
         catalog = ProblemCatalog(given["problem_roots"], given["problem_files"], given["cache_dir"])
         chosen = [f"{problem.level}/{problem.number}" for problem in catalog.named]
         given["problems"] = tuple(dict.fromkeys([*given["problems"], *chosen]))
@@ -60,7 +69,7 @@ def checked_settings(config: pytest.Config) -> Settings:
             from pytest_kernelbench.catalog.changed import changed_since
 
             changed_since(commit, config.rootpath)  # refused before anything runs
-        for field in ("json", "resume", "eval_results", "trace", "csv", "html", "markdown"):
+        for field in WRITTEN:
             _check_file(field, given.get(field))
         if given.get("html") is not None:
             from pytest_kernelbench.reports.plots import available
@@ -214,6 +223,34 @@ def _check_file(field: str, path: Path | None) -> None:
         flag = {option.field: option.flag for option in options.OPTIONS}[field]
         message = f"{flag} {path}: not a file in a folder that exists"
         raise UsageError(message)
+
+
+def _check_overwriting(given: Mapping[str, Any], config: pytest.Config) -> None:
+    """Nothing that the session reads is lost by what it writes, but for records that go on."""
+    here = config.invocation_params.dir
+    arguments = [here / argument.partition("::")[0] for argument in config.args]
+    others = [
+        (flag, here / path)
+        for flag, name in WRITTEN_BY_OTHERS
+        if (path := config.getoption(name, None))
+    ]
+    json, resume = given.get("json"), given.get("resume")
+    goes_on = resume is not None and (json is None or same_file(json, resume))
+    read = [field for field in READ if field != "resume" or not goes_on]
+    written = [field for field in WRITTEN if field != ("json" if goes_on else "resume")]
+    refuse_overwriting(
+        [*(("argument", path) for path in arguments), *_files(given, read)],
+        [*_files(given, written), *others],
+    )
+
+
+def _files(given: Mapping[str, Any], fields: Iterable[str]) -> Iterator[Named]:
+    """The files of these fields, each with the option that names it."""
+    flags = {option.field: option.flag for option in options.OPTIONS}
+    for field in fields:
+        value = given.get(field) or ()
+        for path in value if isinstance(value, tuple) else (value,):
+            yield flags.get(field, "--kb-problem"), path
 
 
 def _comma(values: Iterable[object]) -> str:

@@ -19,6 +19,7 @@ from pytest_kernelbench.catalog.solutions import Matchmaker, own_adapters
 from pytest_kernelbench.checking import checked_settings, default_roots
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.guard import Guard, close_import_path, initial_conftest_folders
+from pytest_kernelbench.overwriting import same_file
 from pytest_kernelbench.settings import Settings
 from pytest_kernelbench.state import STATE, State
 
@@ -183,7 +184,7 @@ def _register_records(config: pytest.Config, settings: Settings, scoreboard: Sco
         return
     from pytest_kernelbench.reports.records import RecordWriter
 
-    goes_on = settings.resume is not None and path.absolute() == settings.resume.absolute()
+    goes_on = settings.resume is not None and same_file(path, settings.resume)
     try:
         writer = RecordWriter(path, scoreboard.asked_beside, resume=goes_on)
     except UsageError as error:

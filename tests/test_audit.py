@@ -154,6 +154,14 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(written.read_text().splitlines()) == 2
 
 
+def test_reports_are_no_problem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = problem(tmp_path)
+    before = path.read_text()
+    assert main([str(tmp_path), "--json", str(path)]) == 2
+    assert f"--json would write over problem {path}" in capsys.readouterr().err
+    assert path.read_text() == before
+
+
 def test_command_without_problems(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path)]) == 1
     assert "0 problems" in capsys.readouterr().out

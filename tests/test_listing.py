@@ -77,6 +77,16 @@ def test_check_runs_the_proofs(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert output[-1].startswith("1 problems: 1 ok, 0 failed")
 
 
+def test_reports_are_no_problem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    level = tmp_path / "level1"
+    level.mkdir()
+    file = level / "019_relu.py"
+    file.write_text("x = 1")
+    assert command(str(tmp_path), "--check", "--json", str(file)) == 2
+    assert f"--json would write over problem {file}" in capsys.readouterr().err
+    assert file.read_text() == "x = 1"
+
+
 def test_nothing_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command(str(tmp_path)) == 2
     assert "no problem found: searched" in capsys.readouterr().err

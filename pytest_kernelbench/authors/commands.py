@@ -31,6 +31,7 @@ from pytest_kernelbench.authors.trajectory import Plan, Replay, chosen, head_of,
 from pytest_kernelbench.catalog.problems import ProblemCatalog
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.library import Judge
+from pytest_kernelbench.overwriting import refuse_overwriting
 from pytest_kernelbench.settings import Settings
 
 __all__ = [
@@ -150,6 +151,8 @@ def _replay(args: argparse.Namespace, settings: Settings) -> int:
     plan = replace(head.plan, turns=sum(turn.number > 0 for turn in before))
     with Judge(replace(settings, dtype=plan.options.precision)) as judge:
         workshop = Workshop(args.to, plan, author, judge)
+        again = workshop.trajectory(start.problem, start.sample).path
+        refuse_overwriting([("--replay", args.replay)], [("--to", again)])
         after = asyncio.run(workshop.refine(start, lambda _: None)).turns
     differs = bool(author.strayed) or len(after) != len(before)
     for old, new in zip(before, after, strict=False):

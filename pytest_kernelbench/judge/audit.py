@@ -22,6 +22,7 @@ from pytest_kernelbench.judge import facts as facts_module
 from pytest_kernelbench.judge.layout import violations
 from pytest_kernelbench.judge.program import load_program
 from pytest_kernelbench.judge.proofs import PROOFS, SENSITIVITY, Evidence
+from pytest_kernelbench.overwriting import refuse_overwriting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -184,6 +185,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         requests = _requests(options)
+        if options.json is not None:
+            read = [("problem", each.path) for each in requests]
+            read += [("--facts-file", file) for file in (options.facts_file,) if file]
+            refuse_overwriting(read, [("--json", options.json)])
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_kernelbench.catalog.family import family
 from pytest_kernelbench.catalog.problems import ProblemCatalog
 from pytest_kernelbench.errors import KernelbenchError, UsageError
+from pytest_kernelbench.overwriting import refuse_overwriting
 
 if TYPE_CHECKING:
     import argparse
@@ -38,6 +39,10 @@ def problems_command(args: argparse.Namespace) -> int:
     """List or check; the exit status is 1 where a problem fails and 2 where none is found."""
     try:
         problems = _chosen(args)
+        if args.json is not None:
+            read = [("argument", root) for root in args.roots]
+            read += [("problem", each.path) for each in problems]
+            refuse_overwriting(read, [("--json", args.json)])
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_kernelbench import options
 from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.overwriting import refuse_overwriting
 from pytest_kernelbench.reports import junit, markdown, rebuilt
 from pytest_kernelbench.reports.annotations import (
     annotate,
@@ -57,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def report_command(args: argparse.Namespace) -> int:
     """Print and write them; the exit status is 1 where a gate is missed."""
     settings = _settings(args)
+    _check_overwriting(args, settings)
     by_file = [list(read(path)) for path in args.files]
     # Of records of the same item the last one counts.
     found = list({each.nodeid: each for records in by_file for each in records}.values())
@@ -124,6 +126,17 @@ def _settings(args: argparse.Namespace) -> Settings:
 
         available()
     return Settings(**(given | options.split_gates(given.get("fail_under_levels", ()))))
+
+
+def _check_overwriting(args: argparse.Namespace, settings: Settings) -> None:
+    """The records that are read are still there afterwards."""
+    read = [("argument", path) for path in args.files]
+    written = [] if args.junit is None else [("--junit", args.junit)]
+    for option in options.OPTIONS:
+        path = getattr(settings, option.field) if option.name in _TAKEN else None
+        if option.is_path and path is not None:
+            (read if option.name == "compare" else written).append((f"--{option.name}", path))
+    refuse_overwriting(read, written)
 
 
 def _written(path: Path, write: Callable[..., object], *content: object) -> None:

@@ -129,6 +129,8 @@ def test_refine_the_failures_of_a_folder_and_replay(capsys: pytest.CaptureFixtur
     file = "solutions/r/.turns/level1/002_gelu_sample0.jsonl"
     assert main(["refine", "--to", "solutions/again", "--replay", file]) == 0
     assert capsys.readouterr().out.splitlines() == ["turn 0: raised", "turn 1: fast"]
+    assert main(["refine", "--to", "solutions/r", "--replay", file]) == 2
+    assert f"--to would write over --replay {file}" in capsys.readouterr().err
 
 
 def test_study(capsys: pytest.CaptureFixture[str]) -> None:

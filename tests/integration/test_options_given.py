@@ -50,6 +50,42 @@ def test_refused(project, xdist: list[str], args: list[str], message: str) -> No
     assert not (project.path / "ahead").exists()
 
 
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--kb-compare=a", "--kb-json=./a"], "--kb-json would write over --kb-compare */a: *"),
+        (["--kb-compare=a", "--kb-resume=link"], "--kb-resume would write over --kb-compare *"),
+        (["--kb-compare=a", "--kb-html=link"], "--kb-html would write over --kb-compare */a: *"),
+        (["--kb-compare=a", "--junit-xml=a"], "--junit-xml would write over --kb-compare */a: *"),
+        (["--kb-resume=a", "--kb-json=b", "--kb-csv=a"], "--kb-csv would write over --kb-resume *"),
+        (["--kb-resume=a", "--kb-csv=link"], "--kb-resume and --kb-csv would both write */link: *"),
+        (["--kb-json=b", "--junit-xml=b"], "--kb-json and --junit-xml would both write */b: *"),
+        (["--kb-json=b", "--benchmark-json=b"], "--kb-json and --benchmark-json would both *"),
+        (["--kb-trace=b", "--kb-csv=b"], "--kb-trace and --kb-csv would both write */b: name *"),
+        (["--kb-solutions=a.jsonl", "--kb-json=a.jsonl"], "* would write over --kb-solutions *"),
+        (["a.jsonl", "--kb-json=a.jsonl"], "--kb-json would write over argument */a.jsonl: *"),
+        (["--kb-problem=p.py", "--kb-json=p.py"], "--kb-json would write over --kb-problem *"),
+        (["--kb-problems=a.jsonl", "--kb-csv=a.jsonl"], "* would write over --kb-problems *"),
+        (["--kb-baseline-times=a", "--kb-csv=a"], "--kb-csv would write over --kb-baseline*"),
+    ],
+)  # fmt: skip
+def test_no_file_is_read_and_written(project, args: list[str], message: str) -> None:
+    files = [project.write(name, "kept") for name in ("a", "a.jsonl", "p.py")]
+    (project.path / "link").symlink_to("a")
+    result = project.run("solutions", *args)
+    assert result.ret == USAGE
+    result.stderr.fnmatch_lines([f"ERROR: {message}"])
+    assert [file.read_text() for file in files] == ["kept"] * 3
+
+
+def test_every_file_of_the_table_is_read_or_written() -> None:
+    from pytest_kernelbench.checking import READ, WRITTEN
+    from pytest_kernelbench.options import OPTIONS
+
+    files = {option.field for option in OPTIONS if option.is_path} - {"cache_dir"}
+    assert files == {*READ, *WRITTEN} - {"problem_files"}
+
+
 INI = """[pytest]
 kb_level = ["1"]
 kb_p = ["1", "1.5"]

@@ -73,6 +73,10 @@ def test_several_files_and_the_last_record_of_an_item(recorded, capsys) -> None:
         (["nowhere.jsonl"], "nowhere.jsonl: there is no such file"),
         (["out.jsonl", "--p=fast"], "--p: 'fast' is not a number of at least 0"),
         (["out.jsonl", "--entrant=eve"], "no record is left of 5 in"),
+        (["out.jsonl", "--csv=./out.jsonl"], "--csv would write over argument out.jsonl: name ano"),
+        (["out.jsonl", "--junit=out.jsonl"], "--junit would write over argument out.jsonl"),
+        (["out.jsonl", "--compare=b", "--html=b"], "--html would write over --compare b"),
+        (["out.jsonl", "--trace=t", "--csv=t"], "--trace and --csv would both write t"),
     ],
 )
 def test_refused(recorded, capsys, monkeypatch, args: list[str], message: str) -> None:

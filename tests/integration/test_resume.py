@@ -116,6 +116,15 @@ def test_a_session_that_is_done_judges_nothing(counted) -> None:
     )
 
 
+def test_records_go_on_by_whatever_name(counted) -> None:
+    counted.run("solutions", "--kb-resume=out.jsonl")
+    file = counted.path / "out.jsonl"
+    (counted.path / "link.jsonl").symlink_to(file)
+    before = file.read_bytes()
+    counted.run("solutions/bob", "--kb-resume=out.jsonl", "--kb-json=link.jsonl")
+    assert file.read_bytes() == before, "what was not asked now is still there"
+
+
 HELPER = "solutions/ann/level1/common.cuh"
 CHANGES = [
     ("solutions/ann/level1/002_p.py", [], ["ann/level1/002_p"], "1: solution"),

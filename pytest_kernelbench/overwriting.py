@@ -1,0 +1,36 @@
+"""One file that is read and written, or written twice: refused before either is opened."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_kernelbench.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Named = tuple[str, Path]
+"""What names a file, as ``--kb-json``, and the file."""
+
+
+def refuse_overwriting(read: Sequence[Named], written: Sequence[Named]) -> None:
+    """Raise ``UsageError`` where a file of ``written`` is in ``read`` too, or there twice."""
+    for number, (name, path) in enumerate(written):
+        for other, place in read:
+            if same_file(path, place):
+                message = f"{name} would write over {other} {place}: name another file"
+                raise UsageError(message)
+        for other, place in written[:number]:
+            if same_file(path, place):
+                message = f"{other} and {name} would both write {path}: name another file"
+                raise UsageError(message)
+
+
+def same_file(one: Path, other: Path) -> bool:
+    """Also by links, and before it is there; what keeps nothing, as ``/dev/null``, is no file."""
+    try:
+        return one.samefile(other) and one.is_file()
+    except OSError:  # one of them is not there
+        return os.path.realpath(one) == os.path.realpath(other)
