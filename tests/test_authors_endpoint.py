@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+import threading
 import time
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -204,6 +206,30 @@ def test_fields_that_an_endpoint_does_not_know() -> None:
     with serve(script) as server:
         assert one(server).text == TEXT
     assert server.requests[-1]["max_completion_tokens"] == 16_384
+
+
+def test_many_at_once_are_refused_for_the_same_fields() -> None:
+    together = threading.Barrier(8)
+
+    def script(request: dict[str, Any], _: int) -> Step:
+        refused = next((name for name in ("max_tokens", "stream_options") if name in request), "")
+        if not refused:
+            return Answer(TEXT)
+        with suppress(threading.BrokenBarrierError):
+            together.wait(timeout=5)
+        return Error(400, f"'{refused}' is not supported, 'max_completion_tokens' would be")
+
+    with serve(script) as server:
+        found = ask(server, times=8)
+    assert [each.text if isinstance(each, Reply) else each for each in found] == [TEXT] * 8
+    assert len(server.requests) == 24
+
+
+def test_a_refusal_of_what_was_not_sent_is_final() -> None:
+    said = "max_completion_tokens is too large; max_tokens and stream_options are not supported"
+    with serve([Error(400, said)]) as server, pytest.raises(AuthorError, match="too large"):
+        one(server)
+    assert len(server.requests) == 3
 
 
 def test_no_key_and_no_server(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,15 +81,17 @@ class Endpoint:
         start = time.monotonic()
         lost = _Lost()
         attempt = 0
+        request: dict[str, Any] = {}
         while True:
             attempt += 1
             try:
                 async with self.budget.hold(tokens_in, sampling.max_tokens):
                     await self.pace.wait(tokens_in + sampling.max_tokens)
-                    reply = await self._ask(messages, sampling, tokens_in, lost)
+                    request = self._request(messages, sampling)
+                    reply = await self._ask(request, tokens_in, lost)
                     self.budget.book(reply.tokens_in, reply.tokens_out)
             except self._openai.OpenAIError as error:
-                await self._after(error, attempt, lost)
+                await self._after(error, request, attempt, lost)
             else:
                 return replace(
                     reply,
@@ -99,11 +101,13 @@ class Endpoint:
                     lost_out=lost.tokens_out,
                 )
 
-    async def _after(self, error: Exception, attempt: int, lost: _Lost) -> None:
+    async def _after(
+        self, error: Exception, request: dict[str, Any], attempt: int, lost: _Lost
+    ) -> None:
         """Wait before the next attempt, or raise where there shall be none."""
         status = getattr(error, "status_code", None)
         said = _said(error)
-        if status == 400 and self._adapts(said):  # noqa: PLR2004 - HTTP's number
+        if status == 400 and self._adapts(said, request):  # noqa: PLR2004 - HTTP's number
             return
         if status in _FATAL_STATUS or getattr(error, "code", None) == "insufficient_quota":
             message = f"{self._client.base_url} refused ({status}): {said}"
@@ -121,22 +125,20 @@ class Endpoint:
         wait_s = min(self.options.first_wait_s * 2 ** (attempt - 1), _LONGEST_WAIT_S)
         await asyncio.sleep(wait_s * random.uniform(0.5, 1.0))  # noqa: S311 - jitter
 
-    def _adapts(self, said: str) -> bool:
-        """Whether a request was refused for a field that can be named or left out otherwise."""
-        if self._limit_field in said and "max_completion_tokens" in said:
-            if self._limit_field == "max_completion_tokens":
-                return False
+    def _adapts(self, said: str, request: dict[str, Any]) -> bool:
+        """Whether it was refused for a field that the next request names otherwise or leaves out.
+
+        Of several on their way at once each looks at its own fields: the first has changed ours.
+        """
+        if "max_tokens" in request and "max_tokens" in said and "max_completion_tokens" in said:
             self._limit_field = "max_completion_tokens"
             return True
-        if "stream_options" in said and self._counts_streams:
+        if "stream_options" in request and "stream_options" in said:
             self._counts_streams = False
             return True
         return False
 
-    async def _ask(
-        self, messages: tuple[Message, ...], sampling: Sampling, tokens_in: int, lost: _Lost
-    ) -> Reply:
-        request = self._request(messages, sampling)
+    async def _ask(self, request: dict[str, Any], tokens_in: int, lost: _Lost) -> Reply:
         completions: Any = self._client.chat.completions
         heard = _Heard()
         try:
