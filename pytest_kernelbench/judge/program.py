@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from pytest_kernelbench.errors import ProblemError
+from pytest_kernelbench.judge.inside.casting import cast_module, cast_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -192,33 +193,6 @@ def map_tensors(  # any structure goes in, the same structure comes out
 def map_clone(arguments: list[Any]) -> list[Any]:
     """Copies of the tensors, so that a reference that works in place spoils nothing."""
     return [map_tensors(value, lambda tensor: tensor.clone()) for value in arguments]
-
-
-def cast_tensor(tensor: torch.Tensor, dtype: torch.dtype | None) -> torch.Tensor:
-    """Cast a float tensor to ``dtype``, a complex one to its complex partner, no other."""
-    if dtype is None:
-        return tensor
-    if tensor.is_floating_point():
-        return tensor.to(dtype)
-    return tensor.to(complex_partner(dtype)) if tensor.is_complex() else tensor
-
-
-def cast_module(model: torch.nn.Module, dtype: torch.dtype) -> torch.nn.Module:
-    """Cast parameters and buffers as inputs are; ``Module.to`` would drop imaginary parts."""
-    tensors = [*model.parameters(), *model.buffers()]
-    if any(tensor.is_complex() for tensor in tensors):
-        for tensor in tensors:
-            tensor.data = cast_tensor(tensor.data, dtype)
-        return model
-    return model.to(dtype)
-
-
-def complex_partner(dtype: torch.dtype) -> torch.dtype:
-    """Find the complex dtype with parts of ``dtype``; complex64 for bfloat16, which has none."""
-    import torch
-
-    partners = {torch.float64: torch.complex128, torch.float16: torch.complex32}
-    return partners.get(dtype, torch.complex64)
 
 
 class _FreshLoader(SourceFileLoader):

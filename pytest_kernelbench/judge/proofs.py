@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from pytest_kernelbench.errors import ProblemError
 from pytest_kernelbench.judge.comparison import compare
 from pytest_kernelbench.judge.families import transformed
+from pytest_kernelbench.judge.inside.casting import cast_module
 from pytest_kernelbench.judge.program import (
     ALL_DTYPES,
     ALL_FAMILIES,
-    cast_module,
     load_program,
     seed_everything,
 )

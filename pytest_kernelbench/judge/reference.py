@@ -15,11 +15,11 @@ import torch
 from pytest_kernelbench.errors import ProblemError
 from pytest_kernelbench.judge import families
 from pytest_kernelbench.judge.inside import forms
+from pytest_kernelbench.judge.inside.casting import cast_module, cast_tensor
 from pytest_kernelbench.judge.inside.loading import pin_precision
 from pytest_kernelbench.judge.operators import OperatorLog
 from pytest_kernelbench.judge.program import (
     Program,
-    cast_tensor,
     load_program,
     map_tensors,
     seed_everything,
@@ -108,7 +108,7 @@ class Reference:
 
     def _in_double(self, without: str) -> torch.nn.Module:
         if self._wide is None:
-            self._wide = copy.deepcopy(self.model).double()
+            self._wide = cast_module(copy.deepcopy(self.model), torch.float64)
             for module in self._wide.modules():  # and tensors that are no buffers
                 vars(module).update(
                     (name, _double(value))

@@ -17,6 +17,7 @@ import torch
 
 from pytest_kernelbench.deviceless import lacks_device
 from pytest_kernelbench.judge.inside import interpreter
+from pytest_kernelbench.judge.inside.casting import cast_module
 from pytest_kernelbench.judge.wire import Construct, Failed
 
 if TYPE_CHECKING:
@@ -173,12 +174,7 @@ def _instance(entry: Any, order: Construct) -> Any:
         raise TypeError(f"{order.entry}() made a {type(model).__name__}, which cannot be called")
     if isinstance(model, torch.nn.Module):
         model = model.to(order.device)
-        return _cast(model, getattr(torch, order.dtype))
+        dtype: torch.dtype = getattr(torch, order.dtype)
+        # In float32 each parameter keeps what its own file gave it, as the oracle's do.
+        return model if dtype is torch.float32 else cast_module(model, dtype)
     return model
-
-
-def _cast(model: torch.nn.Module, dtype: torch.dtype) -> torch.nn.Module:
-    tensors = [*model.parameters(), *model.buffers()]
-    if dtype is torch.float32 or any(tensor.is_complex() for tensor in tensors):
-        return model
-    return model.to(dtype)
