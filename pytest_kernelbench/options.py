@@ -72,7 +72,8 @@ OPTIONS = (
     Option(
         "baseline",
         "baselines",
-        "What speedups are measured against: eager, compile; the first decides (default: eager)",
+        "What speedups are measured against: eager, compile, compile-max; the first decides "
+        "(default: eager)",
         reading.word,
         "NAME",
         many=True,

@@ -50,7 +50,11 @@ class Settings:
     timeout_s: float = 120.0
     """For each of: import, construction, one round or one timed batch of a solution."""
     budget_s: float = 2.0
-    """Timing budget a pair, per baseline: seconds of timed calls, or five times as many in all."""
+    """Timing budget a pair, per baseline: seconds of timed calls, or five times as many in all.
+
+    25 times as many in all up to ten pairs of turns, since the interval is wide until then. Before
+    six pairs it takes five budgets of either kind.
+    """
     build_timeout_s: float = 900.0
     build_only: bool = False
     build_jobs: int | None = None

@@ -64,9 +64,9 @@ class Measurement:
     """A solution timed against one baseline, by the same protocol and in turns."""
 
     baseline: str
-    """``eager`` or ``compile``."""
+    """As ``--kb-baseline`` calls it."""
     speedup: float
-    """Ratio of the paired medians: baseline time over solution time."""
+    """Median of the ratios of paired turns: baseline time over solution time."""
     low: float
     """Lower end of the 95 % interval of the speedup."""
     high: float

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+from pathlib import Path
 
+from pytest_kernelbench.catalog.baseline import OURS
 from pytest_kernelbench.options import OPTIONS
 from pytest_kernelbench.settings import Settings
 
+ROOT = Path(__file__).parents[1]
 DERIVED = {"fail_under", "baseline_prepare", "problem_files"}
 """Fields that another option's value is split into."""
 
@@ -23,6 +27,20 @@ def test_names_are_unique_and_help_is_a_phrase() -> None:
         assert not option.help.endswith("."), option.name
         assert "%" not in option.help, "argparse takes it for a format"
         assert option.ini == option.flag.replace("--", "").replace("-", "_")
+
+
+def test_each_is_in_the_documents() -> None:
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    told = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    for option in OPTIONS:
+        assert re.search(rf"{option.flag}(?![\w-])", told), f"{option.flag} is told of nowhere"
+
+
+def test_baselines_are_in_the_documents() -> None:
+    page = (ROOT / "docs/plugins.md").read_text(encoding="utf-8")
+    assert ", ".join(f"`{each.name}`" for each in OURS) in page
+    (option,) = (each for each in OPTIONS if each.name == "baseline")
+    assert ", ".join(each.name for each in OURS) in option.help
 
 
 def test_what_is_asked_of_single_pairs() -> None:

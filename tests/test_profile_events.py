@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from pytest_kernelbench.judge.inside.events import (
@@ -102,3 +103,17 @@ def test_a_kernel_and_the_operator_that_launched_it() -> None:
         ("own", ""): 15,
         ("triton_poi_fused_0", "torch.compile"): 9,
     }
+
+
+def test_thousands_of_rows_are_few_that_fit_into_a_message() -> None:
+    pytest.importorskip("torch")
+    from pytest_kernelbench.judge import wire
+    from pytest_kernelbench.judge.inside.profile import _longest
+
+    kinds = ("kernel", "operator", "compiled", "call", "triton")
+    rows = [wire.Ran(kind, f"k{n}", "", float(n)) for n in range(400) for kind in kinds]
+    kept = _longest(rows)
+    assert kept[0].time_us == 399
+    assert sum(row.time_us for row in kept) == sum(row.time_us for row in rows)
+    told = wire.Profiled(kept, 1.0, 0.0, (), converts=False, start_us=0.0, note="")
+    assert msgspec.convert(msgspec.to_builtins(told), wire.Profiled) == told

@@ -11,7 +11,6 @@ from pytest_kernelbench.timing.words import (
     control_words,
     interval_words,
     speedup_words,
-    time_words,
 )
 
 
@@ -61,20 +60,3 @@ def test_a_control_that_misses_one_is_a_warning() -> None:
     bad = control_words(Interval(1.04, 1.02, 1.06))
     assert "1.04x (1.02 to 1.06)" in bad
     assert "look for other load" in bad
-
-
-@pytest.mark.parametrize(
-    ("time_us", "words"),
-    [
-        (0.0123, "0.01 us"),
-        (7.031, "7.03 us"),
-        (9.996, "10.0 us"),
-        (33.64, "33.6 us"),
-        (999.4, "999 us"),
-        (999.6, "1.00 ms"),
-        (2658.0, "2.66 ms"),
-        (1.2e6, "1.20 s"),
-    ],
-)
-def test_time(time_us: float, words: str) -> None:
-    assert time_words(time_us) == words

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 ALLOWED_IMPORTS = frozenset({"math", "torch", "torch.nn", "torch.nn.functional"})
 PLAIN = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.UnaryOp, ast.USub, ast.Load, ast.BinOp)
 PLAIN_OPERATORS = (ast.operator,)
-DECLARATIONS = frozenset({"SMOKE", "SHAPES", "DTYPES", "FAMILIES"})
 
 
 def violations(path: Path) -> Iterator[str]:

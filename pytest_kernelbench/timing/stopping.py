@@ -11,6 +11,7 @@ from pytest_kernelbench.timing.paired import Net, net_times, speedup
 LEAST_PAIRS = 4
 """Fewer give an interval so wide that nothing can be decided by it."""
 _PATIENCE = 5.0
+"""Budgets that must be spent where fewer than ``Rules.least_pairs`` are to be enough."""
 
 
 class Reason(str, Enum):
@@ -100,7 +101,7 @@ class Stopping:
         self._solution_null_us: list[float] = []
 
     def add_null(self, baseline_us: float, solution_us: float) -> None:
-        """A turn of the empty forward in the oracle and in the contender; once before any pair."""
+        """A turn of the empty forward on either side; once before any pair."""
         self._baseline_null_us.append(baseline_us)
         self._solution_null_us.append(solution_us)
 

@@ -1,4 +1,4 @@
-"""Speedups, times and roofs in words that claim exactly what was shown.
+"""Speedups in words that claim exactly what was shown.
 
 Ends of an interval are rounded outwards, and with as many digits as it takes to see on which side
 of a threshold they lie: "1.0038x (1.0012 to 1.01), shown to be above 1" and never "(1.00 to ...)".
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pytest_kernelbench.timing.interval import Interval
 
 _MOST_DIGITS = 6
-_UNITS = (("s", 1e6), ("ms", 1e3), ("us", 1.0))
 
 
 def interval_words(interval: Interval, thresholds: Sequence[float] = ()) -> str:
@@ -59,16 +58,6 @@ def control_words(interval: Interval) -> str:
             "mean nothing here: look for other load on the device"
         )
     return f"reference against itself: {told}"
-
-
-def time_words(time_us: float) -> str:
-    """``7.03 us``, ``2.66 ms``, ``1.20 s``: three significant digits."""
-    for unit, scale in _UNITS:
-        value = time_us / scale
-        if abs(value) >= 0.9995 or unit == "us":  # noqa: PLR2004 - 999.5 us would print as 1000 us
-            break
-    digits = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0  # noqa: PLR2004
-    return f"{value:.{digits}f} {unit}"
 
 
 def _claim(interval: Interval, threshold: float) -> str:

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 _RUNS_S = 0.2
 _MOST_RUNS = 4
-_MOST_ROWS = 200
+_MOST_ROWS = wire.MOST_ROWS - 50
+"""What is left is a row for the rest of each kind, of which there are a handful."""
 _NAME_LIMIT = wire.NAME_LIMIT
 _M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4  # malloc.h
 _CONVERSIONS = frozenset({"numpy", "from_numpy", "__array__", "frombuffer"})
