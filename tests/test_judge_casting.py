@@ -13,6 +13,7 @@ torch = pytest.importorskip("torch")
 from pytest_kernelbench.judge.inside.casting import cast_module, cast_tensor  # noqa: E402
 from pytest_kernelbench.judge.inside.loading import MODULE_NAME, construct  # noqa: E402 - needs torch
 from pytest_kernelbench.judge.program import load_program  # noqa: E402
+from pytest_kernelbench.judge.proofs import relative_distance  # noqa: E402
 from pytest_kernelbench.judge.wire import Construct  # noqa: E402
 
 MODEL = """
@@ -75,3 +76,9 @@ def test_runner_and_oracle_make_the_same_model(
     assert {name: each.dtype for name, each in made.state_dict().items()} == {
         name: each.dtype for name, each in oracles.state_dict().items()
     }
+
+
+def test_imaginary_parts_are_part_of_a_distance() -> None:
+    one = torch.tensor([3 + 4j])
+    assert relative_distance(one, one.conj()) == pytest.approx(8 / 5)
+    assert relative_distance(one, one) == 0.0

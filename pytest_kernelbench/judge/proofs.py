@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pytest_kernelbench.errors import ProblemError
-from pytest_kernelbench.judge.comparison import compare
+from pytest_kernelbench.judge.comparison import compare, real_parts
 from pytest_kernelbench.judge.families import transformed
 from pytest_kernelbench.judge.inside.casting import cast_module
 from pytest_kernelbench.judge.program import (
@@ -296,6 +296,7 @@ def relative_distance(got: torch.Tensor, expected: torch.Tensor) -> float:
     """RMS of the difference by the RMS of ``expected``."""
     import torch
 
+    got, expected = real_parts(got), real_parts(expected)
     if not expected.is_floating_point():
         got, expected = got.double(), expected.double()
     scale = float(torch.linalg.vector_norm(expected, dtype=torch.float64))
