@@ -20,7 +20,7 @@ from pytest_kernelbench.engine import devices, local, seat_process
 from pytest_kernelbench.engine.board import Board
 from pytest_kernelbench.engine.local import LocalEngine
 from pytest_kernelbench.engine.seat import Dismissed, _sweep
-from pytest_kernelbench.errors import BuildError, MachineError
+from pytest_kernelbench.errors import BuildError, MachineError, UsageError
 from pytest_kernelbench.judge.device import Device
 from pytest_kernelbench.settings import Settings
 from pytest_kernelbench.verdict import Status, Verdict
@@ -80,7 +80,7 @@ def make(tmp_path: Path, seats: Any) -> Iterator[Callable[..., LocalEngine]]:
 
     def engine(*devices: Device, **more: Any) -> LocalEngine:
         settings = Settings(cache_dir=tmp_path / "cache", build_only=more.pop("build_only", False))
-        made.append(LocalEngine(settings, devices or (A, B), **more))
+        made.append(LocalEngine(settings, more.pop("devices", devices or (A, B)), **more))
         return made[-1]
 
     yield engine
@@ -332,6 +332,28 @@ def test_without_a_device_the_session_ends_clearly(
     assert len(seats.made[0].pairs) == 1
 
 
+def test_nobody_waits_for_a_seat_that_fails_in_ways_of_its_own(
+    make: Any, seats: Any, pairs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it is opened, and where the driver is asked whether the device is there."""
+
+    def script(_: Device, __: Pair) -> Verdict:
+        message = "CUDA error: device lost"
+        raise MachineError(message)
+
+    def fail(_: object) -> bool:
+        message = "the driver itself is gone"
+        raise OSError(message)
+
+    seats.script = staticmethod(script)
+    monkeypatch.setattr(seats, "open", fail)
+    monkeypatch.setattr(local, "lost", fail)
+    engine = make(A)
+    verdicts = [engine.submit(pair).result(20) for pair in pairs(2)]
+    assert {verdict.status for verdict in verdicts} == {Status.NOT_JUDGED}
+    assert all("the driver itself is gone" in verdict.reasons[0] for verdict in verdicts)
+
+
 def test_whoever_waits_is_told(make: Any, pairs: Any) -> None:
     told: list[str] = []
     engine = make(A, tell=told.append)
@@ -429,20 +451,75 @@ def test_devices_of_another_model_are_left_out(monkeypatch: pytest.MonkeyPatch) 
     assert devices.find_devices("cuda:1") == (other,)
 
 
-def test_whether_a_device_is_lost_is_asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Driver:
-        gpus = GPUS
+class Driver:
+    """NVML, with three GPUs; those in ``gone`` have fallen off the bus."""
 
-        def __call__(self) -> tuple[Device, ...]:
-            return self.gpus
+    class NVMLError(Exception):
+        pass
 
-        def cache_clear(self) -> None:
-            self.gpus = GPUS[:2]
+    def __init__(self) -> None:
+        self.gone: set[int] = set()
 
-    monkeypatch.setattr(devices, "_all_gpus", Driver())
-    assert devices.lost(GPUS[2])
-    assert not devices.lost(GPUS[1])
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        answers = {
+            "nvmlSystemGetDriverVersion": "570",
+            "nvmlDeviceGetCount": 3,
+            "nvmlDeviceGetCudaComputeCapability": (9, 0),
+            "nvmlDeviceGetName": "H200",
+        }
+        return lambda *_: answers.get(name)
+
+    def nvmlDeviceGetHandleByIndex(self, number: int) -> int:  # noqa: N802 - as NVML calls it
+        if number in self.gone:
+            raise self.NVMLError("GPU is lost")
+        return number
+
+    def nvmlDeviceGetUUID(self, handle: int) -> str:  # noqa: N802 - likewise
+        return UUIDS[handle]
+
+    def nvmlDeviceGetHandleByUUID(self, uuid: str) -> int:  # noqa: N802 - likewise
+        raise self.NVMLError(f"{uuid} is no part of a GPU")
+
+
+@pytest.fixture
+def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Driver]:
+    made = Driver()
+    monkeypatch.setattr(devices, "import_module", lambda _: made)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    devices._survey.cache_clear()
+    devices._part.cache_clear()
+    yield made
+    devices._survey.cache_clear()
+    devices._part.cache_clear()
+
+
+def test_whether_a_device_is_lost_is_asked_anew(driver: Driver) -> None:
+    one, *_, last = devices.find_devices("cuda")
+    driver.gone.add(2)
+    assert devices.lost(last)
+    assert not devices.lost(one)
     assert not devices.lost(devices.cpu())
+
+
+def test_a_gpu_that_the_driver_cannot_speak_for_is_left_out(
+    driver: Driver, make: Any, pairs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert [gpu.environment["CUDA_VISIBLE_DEVICES"] for gpu in devices.visible_gpus()] == [*"012"]
+    assert not devices.silent_gpus()
+    driver.gone.add(1)
+    devices._survey.cache_clear()
+    left = devices.find_devices("cuda")
+    assert [gpu.environment["CUDA_VISIBLE_DEVICES"] for gpu in left] == [UUIDS[0], UUIDS[2]]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,1")
+    assert [gpu.uuid for gpu in devices.visible_gpus()] == [UUIDS[2]]
+    words = "GPU 1 is left out: the driver says 'GPU is lost'"
+    with pytest.raises(UsageError, match=f"1 CUDA devices are visible.*; {words}"):
+        devices.find_device("cuda:1")
+    told: list[str] = []
+    engine = make(tell=told.append, devices=None)
+    (pair,) = pairs(1)
+    engine.judge(pair, engine.build(pair))
+    assert words in told
 
 
 def test_other_children_of_the_engines_process_are_no_judges(
