@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -10,6 +12,7 @@ from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any, ClassVar
 
+import psutil
 import pytest
 
 from pytest_kernelbench.build.builder import Builder
@@ -19,9 +22,10 @@ from pytest_kernelbench.endings import ended
 from pytest_kernelbench.engine import devices, local, seat_process
 from pytest_kernelbench.engine.board import Board
 from pytest_kernelbench.engine.local import LocalEngine
-from pytest_kernelbench.engine.seat import Dismissed, _sweep
+from pytest_kernelbench.engine.seat import Dismissed, Seat, _sweep
 from pytest_kernelbench.errors import BuildError, MachineError, UsageError
 from pytest_kernelbench.judge.device import Device
+from pytest_kernelbench.sandbox.channel import Closed
 from pytest_kernelbench.settings import Settings
 from pytest_kernelbench.verdict import Status, Verdict
 
@@ -386,6 +390,34 @@ def test_a_board_gives_what_was_taken_back_to_others(pairs: Any) -> None:
     assert board.take(None, ()) is two
     board.close()
     assert board.take(None, ()) is None
+
+
+@pytest.mark.parametrize(
+    ("where", "error"),
+    [
+        ("tempfile.mkdtemp", OSError(errno.ENOSPC, "No space left on device")),
+        ("tempfile.TemporaryFile", OSError(errno.ENOSPC, "No space left on device")),
+        ("socket.socketpair", OSError(errno.EMFILE, "Too many open files")),
+        ("subprocess.Popen", OSError(errno.ENOMEM, "Cannot allocate memory")),
+        ("pytest_kernelbench.engine.seat.Channel.send", Closed("it died at once")),
+    ],
+)
+def test_a_process_that_cannot_be_started_is_the_machines_fault_and_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, where: str, error: Exception
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    def held() -> tuple[list[Path], list[str], list[psutil.Process]]:
+        return [*tmp_path.iterdir()], os.listdir("/proc/self/fd"), psutil.Process().children()
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    before = held()
+    monkeypatch.setattr(where, fail)
+    seat = Seat(Settings(), A)
+    with pytest.raises(MachineError, match="no process that judges can be started: "):
+        seat.open()
+    assert held() == before
 
 
 def test_folders_of_killed_sessions_are_removed_after_a_day(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
@@ -65,7 +65,10 @@ class Seat:
         self._closed = False
 
     def open(self) -> None:
-        """Start the process, if there is none: it gets itself ready while others build."""
+        """Start the process, if there is none: it gets itself ready while others build.
+
+        Raises ``MachineError`` where none can be started, ``Dismissed`` once the seat is closed.
+        """
         with self._guard:
             if self._closed:
                 raise Dismissed
@@ -124,26 +127,33 @@ class _AnotherTry(Exception):  # noqa: N818 - what comes of it
 
 class _Process:
     def __init__(self, opening: orders.Order) -> None:
-        ours, theirs = socket.socketpair()
+        with ExitStack() as made:
+            try:
+                self._start(opening, made)
+            except (OSError, ChannelError) as error:
+                message = f"no process that judges can be started: {error}"
+                raise MachineError(message) from error
+            self._made = made.pop_all()
+
+    def _start(self, opening: orders.Order, made: ExitStack) -> None:
         # All that is made for a pair lies here: who is killed cannot tidy up.
         _sweep(Path(tempfile.gettempdir()))
-        self._folder = Path(tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-"))
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - ``end`` closes it
-        try:
+        folder = tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-")
+        made.callback(remove_tree, Path(folder))
+        self._log = made.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - by ``made``
+        ours, theirs = socket.socketpair()
+        made.enter_context(ours)
+        with theirs:
             self._process = LastingProcess(
                 [sys.executable, "-I", "-c", _BOOT, json.dumps([import_paths(), theirs.fileno()])],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=self._log,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, "TMPDIR": str(self._folder)},
+                env={**os.environ, "TMPDIR": folder},
                 start_new_session=True,
             )
-        except OSError as error:
-            message = f"no process that judges can be started: {error}"
-            raise MachineError(message) from error
-        finally:
-            theirs.close()
+        made.callback(self._process.end)
         self.channel: Channel[orders.Answer] = Channel(ours, orders.Answer, orders.LIMIT_BYTES)
         self.channel.send(opening)
 
@@ -169,9 +179,7 @@ class _Process:
             for pid in left:
                 send(pid, signal.SIGKILL)
             time.sleep(_LOOK_EVERY_S)
-        self.channel.close()
-        self._log.close()
-        remove_tree(self._folder)
+        self._made.close()
 
 
 def _sweep(place: Path) -> None:
