@@ -447,6 +447,31 @@ def test_a_cluster_that_cannot_judge_any_more_is_told_of(
     assert "no node of the Ray cluster could have judged" in verdict.reasons[0]
 
 
+@pytest.mark.parametrize("question", ["slots", "done"])
+def test_nobody_waits_for_a_cluster_that_cannot_be_asked_any_more(
+    dispatcher: Any, monkeypatch: pytest.MonkeyPatch, question: str
+) -> None:
+    """Neither who is under way, nor who waits, nor who comes later; and it can be closed."""
+
+    def refuse(*_: object) -> None:
+        message = "Ray has been shut down\nmany more words"
+        raise ConnectionError(message)
+
+    monkeypatch.setattr(dispatch, "_COUNT_EVERY_S", 0.01)
+    monkeypatch.setattr(dispatch, "_LEAST_UNDER_WAY", 2)
+    tasks = ScriptedTasks(lambda *_: None, slots=0)
+    engine = dispatcher(tasks)
+    asked = [engine.submit(pair(number)) for number in range(4)]
+    wait_until(lambda: len(tasks.begun) == 2)
+    assert asked[3].cancel()
+    monkeypatch.setattr(tasks, "cancel", refuse)
+    monkeypatch.setattr(tasks, question, refuse)
+    verdicts = [future.result(20) for future in (*asked[:3], engine.submit(pair(4)))]
+    assert {verdict.status for verdict in verdicts} == {Status.NOT_JUDGED}
+    assert all("Ray has been shut down; see" in verdict.reasons[0] for verdict in verdicts)
+    assert str(engine.builds) == "0 built"
+
+
 def wait_until(true: Callable[[], bool]) -> None:
     deadline_s = time.monotonic() + 20
     while not true():
