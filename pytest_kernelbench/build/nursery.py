@@ -110,12 +110,12 @@ class Nursery:
     def _ask(self, request: bytes, log: Path) -> Newborn:
         server = self._socket or self._start()
         read_end, write_end = os.pipe()
-        with log.open("ab") as file:
+        try:
             try:
-                send_with(server, request, (write_end, file.fileno()))
+                with log.open("ab") as file:
+                    send_with(server, request, (write_end, file.fileno()))
             finally:
                 os.close(write_end)
-        try:
             pid, _ = _read_word(read_end, _START_TIMEOUT_S)
         except OSError:
             os.close(read_end)

@@ -19,7 +19,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.engine import orders
-from pytest_kernelbench.errors import MachineError, SandboxError
+from pytest_kernelbench.errors import MachineError, SandboxError, origins
 from pytest_kernelbench.judge.referee import Referee
 from pytest_kernelbench.sandbox import kernel
 from pytest_kernelbench.sandbox.channel import Channel, Closed
@@ -89,15 +89,13 @@ class _Seat:
     def _answer(self, pair: Pair, extension: Extension) -> orders.Judged | orders.Failed:
         try:
             return orders.Judged(self._judge(pair, extension))
-        except (MachineError, SandboxError) as error:
-            return orders.Failed(str(error), again=True)
-        except OSError as error:
-            if error.errno not in _FULL:
-                return self._bug(error)
-            place = error.filename or tempfile.gettempdir()
-            text = f"the disk is full ({place}): make room, or set TMPDIR to a place that has some"
-            return orders.Failed(text, again=False)
-        except Exception as error:  # noqa: BLE001 - a bug of ours is told to whoever asked
+        except Exception as error:  # noqa: BLE001 - whatever it is is told to whoever asked
+            if (full := _full_disk(error)) is not None:
+                place = full.filename or tempfile.gettempdir()
+                advice = "make room, or set TMPDIR to a place that has some"
+                return orders.Failed(f"the disk is full ({place}): {advice}", again=False)
+            if isinstance(error, (MachineError, SandboxError)):
+                return orders.Failed(str(error), again=True)
             return self._bug(error)
 
     @staticmethod
@@ -154,6 +152,12 @@ class _Seat:
                 self._channel.send(orders.Waiting(text))
 
         return tell
+
+
+def _full_disk(error: Exception) -> OSError | None:
+    """What it came from, if that is a disk without room: another process fares no better."""
+    found = (link for link in origins(error) if isinstance(link, OSError))
+    return next((link for link in found if link.errno in _FULL), None)
 
 
 def _seats_of_this_engine() -> list[int]:
