@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 from pytest_kernelbench.build.job import LOG_FILE
-from pytest_kernelbench.errors import MachineError
+from pytest_kernelbench.build.waiting import session_over
 from pytest_kernelbench.sandbox.tree import alive, descendants, send
 
 if TYPE_CHECKING:
@@ -70,8 +70,7 @@ def run_child(
                 elif ended is None and not stopped:
                     stopped, idle = f"its module body did not end within {idle_s:g} s", True
             if cancelled.is_set():
-                message = "the build was ended because the session is over"
-                raise MachineError(message)
+                raise session_over()
     finally:
         if ended is None:
             _end_all(child.pid)
