@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
+import pickle
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import psutil
@@ -19,7 +22,8 @@ from pytest_kernelbench.build.builder import Builder
 from pytest_kernelbench.build.extension import Extension
 from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
 from pytest_kernelbench.endings import ended
-from pytest_kernelbench.engine import devices, local, seat_process
+from pytest_kernelbench.engine import devices, local, orders, seat_process
+from pytest_kernelbench.engine import seat as seat_module
 from pytest_kernelbench.engine.board import Board
 from pytest_kernelbench.engine.local import LocalEngine
 from pytest_kernelbench.engine.seat import Dismissed, Seat, _sweep
@@ -27,10 +31,11 @@ from pytest_kernelbench.errors import BuildError, MachineError, UsageError
 from pytest_kernelbench.judge.device import Device
 from pytest_kernelbench.sandbox.channel import Closed
 from pytest_kernelbench.settings import Settings
-from pytest_kernelbench.verdict import Status, Verdict
+from pytest_kernelbench.verdict import Measurement, Status, Verdict
 
 A, B = (Device(f"gpu {name}", f"GPU-{name}", "cuda:0", "9.0") for name in "ab")
 SOURCE = "class ModelNew:\n    pass\n"
+MEASURED = Measurement("eager", 1.0, 0.99, 1.01, 50.0, 50.0, 1.0, 3, 30)
 BUILT = Extension(Path("built"), Path("log"), 0.0, cached=True)
 
 
@@ -418,6 +423,71 @@ def test_a_process_that_cannot_be_started_is_the_machines_fault_and_leaves_nothi
     with pytest.raises(MachineError, match="no process that judges can be started: "):
         seat.open()
     assert held() == before
+
+
+class ScriptedProcess:
+    """In a seat's process's place: answers what the test says, and dies where there is nothing."""
+
+    answers: ClassVar[list[Verdict]] = []
+    opened: ClassVar[list[bool]] = []
+
+    def __init__(self, opening: orders.Order) -> None:
+        self.opened.append(pickle.loads(opening.pickled)[2])  # noqa: S301 - our own
+        self.channel = self
+
+    def send(self, _: orders.Order) -> None:
+        pass
+
+    def receive(self) -> tuple[orders.Judged, tuple[()]]:
+        if not self.answers:
+            raise Closed("it died")
+        return orders.Judged(self.answers.pop(0)), ()
+
+    def epitaph(self, *_: object) -> str:
+        return "it died"
+
+    def end(self) -> None:
+        pass
+
+
+def test_a_process_that_takes_anothers_place_does_not_repeat_its_control(
+    pairs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seat_module, "_Process", ScriptedProcess)
+    monkeypatch.setattr(ScriptedProcess, "opened", opened := [])
+    (pair,) = pairs(1)
+    plain = ended(pair, Status.RIGHT)
+    controlled = replace(plain, control=MEASURED)
+
+    def judge() -> None:
+        seat.judge(pair, BUILT, print)
+
+    seat = Seat(Settings(), A)
+    monkeypatch.setattr(ScriptedProcess, "answers", [plain])
+    judge()
+    seat.rest()
+    monkeypatch.setattr(ScriptedProcess, "answers", [controlled, plain])
+    judge()
+    judge()
+    with pytest.raises(MachineError, match="it died"):
+        judge()
+    assert opened == [True, True, False]
+
+
+def test_the_control_stands_where_a_pair_is_judged_once_more_for_want_of_memory(
+    pairs: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("KB_LEASE_DIR", str(tmp_path / "leases"))
+    (pair,) = pairs(1)
+    full = replace(ended(pair, Status.OUT_OF_MEMORY), control=MEASURED)
+    answers = [full, ended(pair, Status.RIGHT)]
+    channel: Any = None
+    judge = seat_process._Seat(Settings(), A, channel, controls=True)
+    referee = SimpleNamespace(prepare=lambda _: None, judge=lambda *_: answers.pop(0))
+    monkeypatch.setattr(judge, "_referee", referee)
+    verdict = judge._judge(pair, BUILT)
+    assert verdict.status is Status.RIGHT
+    assert verdict.control == MEASURED
 
 
 def test_folders_of_killed_sessions_are_removed_after_a_day(tmp_path: Path) -> None:

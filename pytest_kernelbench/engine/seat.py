@@ -59,7 +59,8 @@ class Seat:
 
     def __init__(self, settings: Settings, device: Device, *, controls: bool = True) -> None:
         self.device = device
-        self._opening = orders.Order(pickle.dumps((settings, device, controls)))
+        self._settings = settings
+        self._controls = controls
         self._guard = threading.Lock()
         self._process: _Process | None = None
         self._closed = False
@@ -73,7 +74,8 @@ class Seat:
             if self._closed:
                 raise Dismissed
             if self._process is None:
-                self._process = _Process(self._opening)
+                opening = (self._settings, self.device, self._controls)
+                self._process = _Process(orders.Order(pickle.dumps(opening)))
 
     def judge(self, pair: Pair, extension: Extension, tell: Callable[[str], None]) -> Verdict:
         """The verdict; once more, by a fresh process, if the machine failed.
@@ -90,6 +92,10 @@ class Seat:
         except _AnotherTry as error:
             self._end()
             raise MachineError(str(error)) from None
+
+    def rest(self) -> None:
+        """End the process, and what it holds on the device, until there is another pair."""
+        self._end()
 
     def close(self) -> None:
         """End the process with all that is below it, whatever it does."""
@@ -111,6 +117,8 @@ class Seat:
                 raise Dismissed from None
             raise _AnotherTry(process.epitaph(self.device, error)) from None
         if isinstance(answer, orders.Judged):
+            # Once a session and device, whichever process does it.
+            self._controls = self._controls and answer.verdict.control is None
             return answer.verdict
         raise (_AnotherTry if answer.again else MachineError)(answer.text)
 

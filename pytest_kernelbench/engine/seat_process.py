@@ -123,7 +123,9 @@ class _Seat:
             if verdict.status is Status.OUT_OF_MEMORY and self._device.is_gpu:
                 # Another pair's problem may have been got ready meanwhile. Nobody does so now.
                 with self._in_quiet():
-                    verdict = self._referee.judge(pair, extension)
+                    again = self._referee.judge(pair, extension)
+                # There is no second control: the first one's stands.
+                verdict = replace(again, control=again.control or verdict.control)
         if not told:
             return verdict
         return replace(verdict, notes=(*verdict.notes, f"waited {waited_s:.0f} s: {told[0]}"))
