@@ -120,6 +120,20 @@ def test_a_solution_of_several_files_takes_its_folder(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["a.py", "solution.py"])
+def test_no_link_that_leads_out_of_the_folder_is_sent(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    (tmp_path / "secret").write_text("the key")
+    (folder / name).write_text('load(sources=["x.cu", "y.cu"])')
+    (folder / "x.cu").symlink_to(tmp_path / "secret")
+    (folder / "y.cu").symlink_to("z.cu")
+    (folder / "z.cu").write_text("int z;")
+    taken = {file.name: file.data for file in baggage.take(folder / name)}
+    assert "x.cu" not in taken
+    assert taken["y.cu"] == b"int z;"
+
+
 def test_what_is_too_long_is_not_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(baggage, "LIMIT_BYTES", 1 << 20)
     (tmp_path / "solution.py").write_text("")
