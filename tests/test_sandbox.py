@@ -27,7 +27,6 @@ from pytest_kernelbench.sandbox import client  # noqa: E402
 from pytest_kernelbench.sandbox.channel import Closed  # noqa: E402
 from pytest_kernelbench.sandbox.client import Child, ForkServer  # noqa: E402
 from pytest_kernelbench.sandbox.plan import Plan  # noqa: E402
-from pytest_kernelbench.sandbox.report import walls_line  # noqa: E402
 from pytest_kernelbench.sandbox.tree import alive, cpu_ns, descendants, frozen  # noqa: E402
 
 PIDS = "pid, network, ipc and mount namespaces"
@@ -101,11 +100,6 @@ def test_every_wall_is_up_or_missing_with_a_reason(inmate: Child) -> None:
     assert "own session" in inmate.walls
     assert "resource limits" in inmate.walls
     assert all(": " in missing for missing in inmate.missing_walls)
-
-
-def test_walls_are_named_in_words() -> None:
-    assert walls_line(("a", "b"), ()) == "walls: a; b"
-    assert walls_line(("a",), ("b: why",)) == "walls: a | reduced isolation: no b: why"
 
 
 def test_nothing_is_inherited_but_what_is_needed(inmate: Child) -> None:
@@ -549,8 +543,11 @@ def open_files() -> list[str]:
     return os.listdir("/proc/self/fd")
 
 
-def test_a_server_that_was_killed_starts_nothing_and_says_so(tmp_path: Path) -> None:
-    plan = Plan("pytest_kernelbench.sandbox.report:nothing", str(tmp_path / "scratch"))
+def test_a_server_that_was_killed_starts_nothing_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(INMATES))
+    plan = Plan("kb_inmate:nothing", str(tmp_path / "scratch"))
     with ForkServer() as server:
         server.spawn(plan, Said).kill()
         server._process.process.kill()
@@ -611,8 +608,11 @@ def test_a_server_that_cannot_be_started_leaves_nothing_open(
     assert open_files() == before
 
 
-def test_a_server_outlives_the_thread_that_asked_for_it(tmp_path: Path) -> None:
-    plan = Plan("pytest_kernelbench.sandbox.report:nothing", str(tmp_path / "scratch"))
+def test_a_server_outlives_the_thread_that_asked_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(INMATES))
+    plan = Plan("kb_inmate:nothing", str(tmp_path / "scratch"))
     made: list[ForkServer] = []
 
     def ask() -> None:

@@ -20,7 +20,7 @@ from pytest_kernelbench.engine import orders
 from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.folders import remove_tree
 from pytest_kernelbench.sandbox.channel import Channel, ChannelError
-from pytest_kernelbench.sandbox.client import import_paths
+from pytest_kernelbench.sandbox.import_paths import import_paths
 from pytest_kernelbench.sandbox.lasting import LastingProcess
 from pytest_kernelbench.sandbox.tree import alive, descendants, send
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, final
 from pytest_kernelbench.errors import Restless, SandboxError
 from pytest_kernelbench.sandbox import kernel
 from pytest_kernelbench.sandbox.channel import Channel, ChannelError, Silent
+from pytest_kernelbench.sandbox.import_paths import import_paths
 from pytest_kernelbench.sandbox.lasting import LastingProcess
 from pytest_kernelbench.sandbox.plan import ALL_STOPPED, ENDING, STOP_ALL, Born, FromServer, Plan
 from pytest_kernelbench.sandbox.tree import (
@@ -178,18 +179,6 @@ class ForkServer:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def import_paths() -> tuple[list[str], list[str]]:
-    """Where packages are imported from: first what came before site-packages, last our own package.
-
-    Folders that pytest itself put in front of ``sys.path`` are left out: a ``torch.py`` beside a
-    solution must not be taken for torch.
-    """
-    wanted = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
-    site = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
-    package = str(Path(__file__).resolve().parents[2])
-    return [os.path.abspath(path) for path in wanted], [*site, package]
 
 
 def _hear_who(sock: socket.socket) -> int:
