@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import pickle
+import re
 import tempfile
 import threading
 import time
@@ -27,7 +28,7 @@ from pytest_kernelbench.engine import seat as seat_module
 from pytest_kernelbench.engine.board import Board
 from pytest_kernelbench.engine.local import LocalEngine
 from pytest_kernelbench.engine.seat import Dismissed, Seat, _sweep
-from pytest_kernelbench.errors import BuildError, MachineError, UsageError
+from pytest_kernelbench.errors import BuildError, MachineError, SandboxError, UsageError
 from pytest_kernelbench.judge.device import Device
 from pytest_kernelbench.sandbox.channel import Closed
 from pytest_kernelbench.settings import Settings
@@ -488,6 +489,41 @@ def test_the_control_stands_where_a_pair_is_judged_once_more_for_want_of_memory(
     verdict = judge._judge(pair, BUILT)
     assert verdict.status is Status.RIGHT
     assert verdict.control == MEASURED
+
+
+@pytest.mark.parametrize(
+    ("cause", "said", "again"),
+    [
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), "no fork server", True),
+        (OSError(errno.ENOSPC, "No space left", "/small/x"), "disk is full .*/small/x", False),
+    ],
+)
+def test_a_judge_without_a_fork_server_says_so_to_its_first_pair(
+    pairs: Any, monkeypatch: pytest.MonkeyPatch, cause: OSError, said: str, *, again: bool
+) -> None:
+    def fail(*_: object) -> None:
+        message = "no fork server can be started"
+        raise SandboxError(message) from cause
+
+    (pair,) = pairs(1)
+    orders_left = [orders.Order(pickle.dumps((pair, BUILT)))]
+    answers: list[orders.Failed] = []
+
+    def receive() -> tuple[orders.Order, tuple[()]]:
+        if not orders_left:
+            raise Closed("the engine is gone")
+        return orders_left.pop(), ()
+
+    channel: Any = SimpleNamespace(receive=receive, send=answers.append)
+    cpu = Device("cpu", "cpu-a", "cpu")
+    judge = seat_process._Seat(Settings(correctness_only=True), cpu, channel, controls=True)
+    referee = SimpleNamespace(warm_up=fail, judge=fail, close=lambda: None)
+    monkeypatch.setattr(judge, "_referee", referee)
+    with pytest.raises(Closed):
+        judge.work()
+    (answer,) = answers
+    assert re.search(said, answer.text)
+    assert answer.again is again
 
 
 def test_folders_of_killed_sessions_are_removed_after_a_day(tmp_path: Path) -> None:

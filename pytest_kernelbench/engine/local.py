@@ -191,8 +191,8 @@ class LocalEngine:
                 return
             seat = self._seats[len(self._threads)]
             thread = threading.Thread(target=self._work, args=(seat,), name="kb-seat", daemon=True)
-            self._threads.append(thread)
             thread.start()
+            self._threads.append(thread)
 
     def _built(self, task: Task, built: Future[Extension]) -> None:
         if built.cancelled():
