@@ -288,6 +288,52 @@ def test_many_workers_build_the_same_source_once(make: Any, write: Any, monkeypa
     assert len(started) == 1
 
 
+PLANTS = """\
+import os, shutil
+work = os.path.dirname(os.environ["TORCH_EXTENSIONS_DIR"])
+for name in ("build.log", "tools"):
+    path = os.path.join(work, name)
+    if os.path.isdir(path):
+        shutil.rmtree(path)
+    elif os.path.exists(path):
+        os.unlink(path)
+os.makedirs(work + "/wishes", exist_ok=True)
+{plant}
+"""
+LINKS = """
+for name in ("build.log", "entry.json", "tools"):
+    os.symlink(elsewhere + "/" + name, os.path.join(work, name))
+"""
+PIPES = """
+os.mkdir(work + "/tools")
+for name in ("build.log", "entry.json", "tools/x.log", "wishes/x.json"):
+    os.mkfifo(os.path.join(work, name))
+"""
+
+
+@pytest.mark.parametrize("plant", [LINKS, PIPES], ids=["links", "pipes"])
+@pytest.mark.parametrize("ends", [MODEL, "raise ValueError('boom')"], ids=["built", "failed"])
+def test_what_a_build_puts_in_the_place_of_our_files_is_neither_read_nor_written_to(
+    make: Any, write: Any, tmp_path: Path, plant: str, ends: str
+) -> None:
+    """The builder is behind no wall: it would be tricked into reaching where the child cannot."""
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "tools").mkdir(parents=True)
+    (elsewhere / "tools" / "x.log").write_text("/x.cu(1): error: the key\n")
+    (elsewhere / "entry.json").write_text("precious")
+    (elsewhere / "build.log").write_bytes(b"x" * (3 << 20))
+    source = f"elsewhere = {str(elsewhere)!r}\n{PLANTS.format(plant=plant)}{ends}"
+    builder = make()
+    built = builder.submit(write(source), "ModelNew")
+    error = built.exception(60)
+    log = Path(built.result().log if error is None else error.log)
+    assert log.read_text() == "the build removed its own log\n"
+    assert ("boom" in str(error)) == ("boom" in ends)
+    assert "the key" not in str(error)
+    assert (elsewhere / "entry.json").read_text() == "precious"
+    assert (elsewhere / "build.log").stat().st_size == 3 << 20
+
+
 def test_closing_ends_what_is_under_way(make: Any, write: Any) -> None:
     builder = make()
     builder.ahead([(write("import time\ntime.sleep(300)\n"), "ModelNew")])

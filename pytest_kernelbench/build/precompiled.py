@@ -25,7 +25,7 @@ from pytest_kernelbench.build.driver import PRECOMPILED, WISHES, flags_key
 from pytest_kernelbench.build.store import write_once
 from pytest_kernelbench.build.waiting import try_lock
 from pytest_kernelbench.errors import MachineError
-from pytest_kernelbench.folders import remove_tree
+from pytest_kernelbench.folders import is_plain, remove_tree
 
 if TYPE_CHECKING:
     from pytest_kernelbench.build.slots import Slots
@@ -132,6 +132,8 @@ class Precompiled:
 
 def known_flags(wish: Path) -> tuple[str, ...]:
     """The flags of a wish, or nothing if there is one that is not known to be harmless."""
+    if not is_plain(wish):
+        return ()
     try:
         flags = json.loads(wish.read_text(encoding="utf-8")[:10_000])
     except (OSError, ValueError):
