@@ -1,4 +1,4 @@
-"""Folders that somebody else has filled: removed and measured, whatever lies in them.
+"""Folders that somebody else has filled: removed, measured, read and written to safely.
 
 Neither by recursion nor by whole paths: a solution can nest folders deeper than Python calls and
 longer than the kernel takes names.
@@ -52,6 +52,24 @@ def tree_bytes(folder: Path) -> int:
                     if entry.is_dir(follow_symlinks=False):
                         folders.append(entry.path)
     return total
+
+
+def is_plain(path: Path) -> bool:
+    """Whether it is a file itself: no link to one elsewhere, no pipe that would be waited for."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
+def write_anew(path: Path, data: bytes) -> None:
+    """Write a file in place of whatever lies there: through a link it would be somebody else's."""
+    fresh = path.with_name(f".kb-{secrets.token_hex(8)}")
+    with fresh.open("xb") as file:
+        file.write(data)
+    if path.is_dir() and not path.is_symlink():
+        remove_tree(path)
+    fresh.replace(path)
 
 
 def _emptied(name: str, top: int, fresh: Iterator[str]) -> list[str]:

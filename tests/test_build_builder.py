@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,8 @@ import pytest
 
 from pytest_kernelbench.build import builder as builder_module
 from pytest_kernelbench.build.builder import Builder
+from pytest_kernelbench.build.driver import PRECOMPILED
+from pytest_kernelbench.build.precompiled import Precompiled
 from pytest_kernelbench.errors import BuildError, MachineError, MissingNeedError
 from pytest_kernelbench.settings import Settings
 
@@ -285,6 +288,52 @@ def test_many_workers_build_the_same_source_once(make: Any, write: Any, monkeypa
     assert len(started) == 1
 
 
+PLANTS = """\
+import os, shutil
+work = os.path.dirname(os.environ["TORCH_EXTENSIONS_DIR"])
+for name in ("build.log", "tools"):
+    path = os.path.join(work, name)
+    if os.path.isdir(path):
+        shutil.rmtree(path)
+    elif os.path.exists(path):
+        os.unlink(path)
+os.makedirs(work + "/wishes", exist_ok=True)
+{plant}
+"""
+LINKS = """
+for name in ("build.log", "entry.json", "tools"):
+    os.symlink(elsewhere + "/" + name, os.path.join(work, name))
+"""
+PIPES = """
+os.mkdir(work + "/tools")
+for name in ("build.log", "entry.json", "tools/x.log", "wishes/x.json"):
+    os.mkfifo(os.path.join(work, name))
+"""
+
+
+@pytest.mark.parametrize("plant", [LINKS, PIPES], ids=["links", "pipes"])
+@pytest.mark.parametrize("ends", [MODEL, "raise ValueError('boom')"], ids=["built", "failed"])
+def test_what_a_build_puts_in_the_place_of_our_files_is_neither_read_nor_written_to(
+    make: Any, write: Any, tmp_path: Path, plant: str, ends: str
+) -> None:
+    """The builder is behind no wall: it would be tricked into reaching where the child cannot."""
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "tools").mkdir(parents=True)
+    (elsewhere / "tools" / "x.log").write_text("/x.cu(1): error: the key\n")
+    (elsewhere / "entry.json").write_text("precious")
+    (elsewhere / "build.log").write_bytes(b"x" * (3 << 20))
+    source = f"elsewhere = {str(elsewhere)!r}\n{PLANTS.format(plant=plant)}{ends}"
+    builder = make()
+    built = builder.submit(write(source), "ModelNew")
+    error = built.exception(60)
+    log = Path(built.result().log if error is None else error.log)
+    assert log.read_text() == "the build removed its own log\n"
+    assert ("boom" in str(error)) == ("boom" in ends)
+    assert "the key" not in str(error)
+    assert (elsewhere / "entry.json").read_text() == "precious"
+    assert (elsewhere / "build.log").stat().st_size == 3 << 20
+
+
 def test_closing_ends_what_is_under_way(make: Any, write: Any) -> None:
     builder = make()
     builder.ahead([(write("import time\ntime.sleep(300)\n"), "ModelNew")])
@@ -308,6 +357,47 @@ def test_closing_does_not_wait_until_builds_can_begin(make: Any, write: Any) -> 
     assert time.monotonic() - started < 1.0
     with pytest.raises(MachineError, match="over"):
         builder.build(write(MODEL, "copy0.py"))
+
+
+@pytest.mark.parametrize("what", ["slot", "build"])
+def test_closing_does_not_wait_for_others_who_build(make: Any, write: Any, what: str) -> None:
+    """Another session that has the only slot, or is at the same build."""
+    builder, solution = make(build_jobs=1), write(MODEL)
+    base = builder.base_key(solution, "ModelNew")
+    with builder._slots.hold() if what == "slot" else builder.alone(base):
+        building = builder.submit(solution, "ModelNew")
+        wait_until(building.running)
+        time.sleep(0.1)
+        assert not building.done()
+        started = time.monotonic()
+        builder.close()
+        assert time.monotonic() - started < 1.0
+        with pytest.raises(MachineError, match="ended because the session is over"):
+            building.result(0)
+    assert not list((builder._store.root / "work").iterdir())
+
+
+def test_closing_does_not_wait_for_a_slot_for_a_header(make: Any, monkeypatch: Any) -> None:
+    builder = make(build_jobs=1)
+    monkeypatch.setattr(Precompiled, "_text", lambda _: "")
+    with builder._slots.hold():
+        making = threading.Thread(target=builder._precompiled.make, args=(("-O2",),))
+        builder._precompiled._threads.append(making)
+        making.start()
+        making.join(0.2)
+        assert making.is_alive()
+        started = time.monotonic()
+        builder.close()
+        assert time.monotonic() - started < 1.0
+    headers = builder._precompiled._folder / PRECOMPILED
+    assert [path.suffix for path in headers.iterdir()] in ([], [".lock"])
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    deadline_s = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.005)
 
 
 def test_the_first_of_many_leaves_slots_to_the_others(

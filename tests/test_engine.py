@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import pickle
+import re
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
+import psutil
 import pytest
 
 from pytest_kernelbench.build.builder import Builder
 from pytest_kernelbench.build.extension import Extension
 from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
 from pytest_kernelbench.endings import ended
-from pytest_kernelbench.engine import devices, local, seat_process
+from pytest_kernelbench.engine import devices, local, orders, seat_process
+from pytest_kernelbench.engine import seat as seat_module
 from pytest_kernelbench.engine.board import Board
 from pytest_kernelbench.engine.local import LocalEngine
-from pytest_kernelbench.engine.seat import Dismissed, _sweep
-from pytest_kernelbench.errors import BuildError, MachineError
+from pytest_kernelbench.engine.seat import Dismissed, Seat, _sweep
+from pytest_kernelbench.errors import BuildError, MachineError, SandboxError, UsageError
 from pytest_kernelbench.judge.device import Device
+from pytest_kernelbench.sandbox.channel import Closed
 from pytest_kernelbench.settings import Settings
-from pytest_kernelbench.verdict import Status, Verdict
+from pytest_kernelbench.verdict import Measurement, Status, Verdict
 
 A, B = (Device(f"gpu {name}", f"GPU-{name}", "cuda:0", "9.0") for name in "ab")
 SOURCE = "class ModelNew:\n    pass\n"
+MEASURED = Measurement("eager", 1.0, 0.99, 1.01, 50.0, 50.0, 1.0, 3, 30)
 BUILT = Extension(Path("built"), Path("log"), 0.0, cached=True)
 
 
@@ -80,7 +90,7 @@ def make(tmp_path: Path, seats: Any) -> Iterator[Callable[..., LocalEngine]]:
 
     def engine(*devices: Device, **more: Any) -> LocalEngine:
         settings = Settings(cache_dir=tmp_path / "cache", build_only=more.pop("build_only", False))
-        made.append(LocalEngine(settings, devices or (A, B), **more))
+        made.append(LocalEngine(settings, more.pop("devices", devices or (A, B)), **more))
         return made[-1]
 
     yield engine
@@ -332,6 +342,28 @@ def test_without_a_device_the_session_ends_clearly(
     assert len(seats.made[0].pairs) == 1
 
 
+def test_nobody_waits_for_a_seat_that_fails_in_ways_of_its_own(
+    make: Any, seats: Any, pairs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it is opened, and where the driver is asked whether the device is there."""
+
+    def script(_: Device, __: Pair) -> Verdict:
+        message = "CUDA error: device lost"
+        raise MachineError(message)
+
+    def fail(_: object) -> bool:
+        message = "the driver itself is gone"
+        raise OSError(message)
+
+    seats.script = staticmethod(script)
+    monkeypatch.setattr(seats, "open", fail)
+    monkeypatch.setattr(local, "lost", fail)
+    engine = make(A)
+    verdicts = [engine.submit(pair).result(20) for pair in pairs(2)]
+    assert {verdict.status for verdict in verdicts} == {Status.NOT_JUDGED}
+    assert all("the driver itself is gone" in verdict.reasons[0] for verdict in verdicts)
+
+
 def test_whoever_waits_is_told(make: Any, pairs: Any) -> None:
     told: list[str] = []
     engine = make(A, tell=told.append)
@@ -364,6 +396,134 @@ def test_a_board_gives_what_was_taken_back_to_others(pairs: Any) -> None:
     assert board.take(None, ()) is two
     board.close()
     assert board.take(None, ()) is None
+
+
+@pytest.mark.parametrize(
+    ("where", "error"),
+    [
+        ("tempfile.mkdtemp", OSError(errno.ENOSPC, "No space left on device")),
+        ("tempfile.TemporaryFile", OSError(errno.ENOSPC, "No space left on device")),
+        ("socket.socketpair", OSError(errno.EMFILE, "Too many open files")),
+        ("subprocess.Popen", OSError(errno.ENOMEM, "Cannot allocate memory")),
+        ("pytest_kernelbench.engine.seat.Channel.send", Closed("it died at once")),
+    ],
+)
+def test_a_process_that_cannot_be_started_is_the_machines_fault_and_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, where: str, error: Exception
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    def held() -> tuple[list[Path], list[str], list[psutil.Process]]:
+        return [*tmp_path.iterdir()], os.listdir("/proc/self/fd"), psutil.Process().children()
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    before = held()
+    monkeypatch.setattr(where, fail)
+    seat = Seat(Settings(), A)
+    with pytest.raises(MachineError, match="no process that judges can be started: "):
+        seat.open()
+    assert held() == before
+
+
+class ScriptedProcess:
+    """In a seat's process's place: answers what the test says, and dies where there is nothing."""
+
+    answers: ClassVar[list[Verdict]] = []
+    opened: ClassVar[list[bool]] = []
+
+    def __init__(self, opening: orders.Order) -> None:
+        self.opened.append(pickle.loads(opening.pickled)[2])  # noqa: S301 - our own
+        self.channel = self
+
+    def send(self, _: orders.Order) -> None:
+        pass
+
+    def receive(self) -> tuple[orders.Judged, tuple[()]]:
+        if not self.answers:
+            raise Closed("it died")
+        return orders.Judged(self.answers.pop(0)), ()
+
+    def epitaph(self, *_: object) -> str:
+        return "it died"
+
+    def end(self) -> None:
+        pass
+
+
+def test_a_process_that_takes_anothers_place_does_not_repeat_its_control(
+    pairs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seat_module, "_Process", ScriptedProcess)
+    monkeypatch.setattr(ScriptedProcess, "opened", opened := [])
+    (pair,) = pairs(1)
+    plain = ended(pair, Status.RIGHT)
+    controlled = replace(plain, control=MEASURED)
+
+    def judge() -> None:
+        seat.judge(pair, BUILT, print)
+
+    seat = Seat(Settings(), A)
+    monkeypatch.setattr(ScriptedProcess, "answers", [plain])
+    judge()
+    seat.rest()
+    monkeypatch.setattr(ScriptedProcess, "answers", [controlled, plain])
+    judge()
+    judge()
+    with pytest.raises(MachineError, match="it died"):
+        judge()
+    assert opened == [True, True, False]
+
+
+def test_the_control_stands_where_a_pair_is_judged_once_more_for_want_of_memory(
+    pairs: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("KB_LEASE_DIR", str(tmp_path / "leases"))
+    (pair,) = pairs(1)
+    full = replace(ended(pair, Status.OUT_OF_MEMORY), control=MEASURED)
+    answers = [full, ended(pair, Status.RIGHT)]
+    channel: Any = None
+    judge = seat_process._Seat(Settings(), A, channel, controls=True)
+    referee = SimpleNamespace(prepare=lambda _: None, judge=lambda *_: answers.pop(0))
+    monkeypatch.setattr(judge, "_referee", referee)
+    verdict = judge._judge(pair, BUILT)
+    assert verdict.status is Status.RIGHT
+    assert verdict.control == MEASURED
+
+
+@pytest.mark.parametrize(
+    ("cause", "said", "again"),
+    [
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), "no fork server", True),
+        (OSError(errno.ENOSPC, "No space left", "/small/x"), "disk is full .*/small/x", False),
+    ],
+)
+def test_a_judge_without_a_fork_server_says_so_to_its_first_pair(
+    pairs: Any, monkeypatch: pytest.MonkeyPatch, cause: OSError, said: str, *, again: bool
+) -> None:
+    def fail(*_: object) -> None:
+        message = "no fork server can be started"
+        raise SandboxError(message) from cause
+
+    (pair,) = pairs(1)
+    orders_left = [orders.Order(pickle.dumps((pair, BUILT)))]
+    answers: list[orders.Failed] = []
+
+    def receive() -> tuple[orders.Order, tuple[()]]:
+        if not orders_left:
+            raise Closed("the engine is gone")
+        return orders_left.pop(), ()
+
+    channel: Any = SimpleNamespace(receive=receive, send=answers.append)
+    cpu = Device("cpu", "cpu-a", "cpu")
+    judge = seat_process._Seat(Settings(correctness_only=True), cpu, channel, controls=True)
+    referee = SimpleNamespace(warm_up=fail, judge=fail, close=lambda: None)
+    monkeypatch.setattr(judge, "_referee", referee)
+    with pytest.raises(Closed):
+        judge.work()
+    (answer,) = answers
+    assert re.search(said, answer.text)
+    assert answer.again is again
 
 
 def test_folders_of_killed_sessions_are_removed_after_a_day(tmp_path: Path) -> None:
@@ -429,20 +589,75 @@ def test_devices_of_another_model_are_left_out(monkeypatch: pytest.MonkeyPatch) 
     assert devices.find_devices("cuda:1") == (other,)
 
 
-def test_whether_a_device_is_lost_is_asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Driver:
-        gpus = GPUS
+class Driver:
+    """NVML, with three GPUs; those in ``gone`` have fallen off the bus."""
 
-        def __call__(self) -> tuple[Device, ...]:
-            return self.gpus
+    class NVMLError(Exception):
+        pass
 
-        def cache_clear(self) -> None:
-            self.gpus = GPUS[:2]
+    def __init__(self) -> None:
+        self.gone: set[int] = set()
 
-    monkeypatch.setattr(devices, "_all_gpus", Driver())
-    assert devices.lost(GPUS[2])
-    assert not devices.lost(GPUS[1])
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        answers = {
+            "nvmlSystemGetDriverVersion": "570",
+            "nvmlDeviceGetCount": 3,
+            "nvmlDeviceGetCudaComputeCapability": (9, 0),
+            "nvmlDeviceGetName": "H200",
+        }
+        return lambda *_: answers.get(name)
+
+    def nvmlDeviceGetHandleByIndex(self, number: int) -> int:  # noqa: N802 - as NVML calls it
+        if number in self.gone:
+            raise self.NVMLError("GPU is lost")
+        return number
+
+    def nvmlDeviceGetUUID(self, handle: int) -> str:  # noqa: N802 - likewise
+        return UUIDS[handle]
+
+    def nvmlDeviceGetHandleByUUID(self, uuid: str) -> int:  # noqa: N802 - likewise
+        raise self.NVMLError(f"{uuid} is no part of a GPU")
+
+
+@pytest.fixture
+def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Driver]:
+    made = Driver()
+    monkeypatch.setattr(devices, "import_module", lambda _: made)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    devices._survey.cache_clear()
+    devices._part.cache_clear()
+    yield made
+    devices._survey.cache_clear()
+    devices._part.cache_clear()
+
+
+def test_whether_a_device_is_lost_is_asked_anew(driver: Driver) -> None:
+    one, *_, last = devices.find_devices("cuda")
+    driver.gone.add(2)
+    assert devices.lost(last)
+    assert not devices.lost(one)
     assert not devices.lost(devices.cpu())
+
+
+def test_a_gpu_that_the_driver_cannot_speak_for_is_left_out(
+    driver: Driver, make: Any, pairs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert [gpu.environment["CUDA_VISIBLE_DEVICES"] for gpu in devices.visible_gpus()] == [*"012"]
+    assert not devices.silent_gpus()
+    driver.gone.add(1)
+    devices._survey.cache_clear()
+    left = devices.find_devices("cuda")
+    assert [gpu.environment["CUDA_VISIBLE_DEVICES"] for gpu in left] == [UUIDS[0], UUIDS[2]]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,1")
+    assert [gpu.uuid for gpu in devices.visible_gpus()] == [UUIDS[2]]
+    words = "GPU 1 is left out: the driver says 'GPU is lost'"
+    with pytest.raises(UsageError, match=f"1 CUDA devices are visible.*; {words}"):
+        devices.find_device("cuda:1")
+    told: list[str] = []
+    engine = make(tell=told.append, devices=None)
+    (pair,) = pairs(1)
+    engine.judge(pair, engine.build(pair))
+    assert words in told
 
 
 def test_other_children_of_the_engines_process_are_no_judges(

@@ -120,6 +120,20 @@ def test_a_solution_of_several_files_takes_its_folder(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["a.py", "solution.py"])
+def test_no_link_that_leads_out_of_the_folder_is_sent(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    (tmp_path / "secret").write_text("the key")
+    (folder / name).write_text('load(sources=["x.cu", "y.cu"])')
+    (folder / "x.cu").symlink_to(tmp_path / "secret")
+    (folder / "y.cu").symlink_to("z.cu")
+    (folder / "z.cu").write_text("int z;")
+    taken = {file.name: file.data for file in baggage.take(folder / name)}
+    assert "x.cu" not in taken
+    assert taken["y.cu"] == b"int z;"
+
+
 def test_what_is_too_long_is_not_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(baggage, "LIMIT_BYTES", 1 << 20)
     (tmp_path / "solution.py").write_text("")
@@ -445,6 +459,31 @@ def test_a_cluster_that_cannot_judge_any_more_is_told_of(
     verdict = dispatcher(tasks).submit(pair()).result(20)
     assert verdict.status is Status.NOT_JUDGED
     assert "no node of the Ray cluster could have judged" in verdict.reasons[0]
+
+
+@pytest.mark.parametrize("question", ["slots", "done"])
+def test_nobody_waits_for_a_cluster_that_cannot_be_asked_any_more(
+    dispatcher: Any, monkeypatch: pytest.MonkeyPatch, question: str
+) -> None:
+    """Neither who is under way, nor who waits, nor who comes later; and it can be closed."""
+
+    def refuse(*_: object) -> None:
+        message = "Ray has been shut down\nmany more words"
+        raise ConnectionError(message)
+
+    monkeypatch.setattr(dispatch, "_COUNT_EVERY_S", 0.01)
+    monkeypatch.setattr(dispatch, "_LEAST_UNDER_WAY", 2)
+    tasks = ScriptedTasks(lambda *_: None, slots=0)
+    engine = dispatcher(tasks)
+    asked = [engine.submit(pair(number)) for number in range(4)]
+    wait_until(lambda: len(tasks.begun) == 2)
+    assert asked[3].cancel()
+    monkeypatch.setattr(tasks, "cancel", refuse)
+    monkeypatch.setattr(tasks, question, refuse)
+    verdicts = [future.result(20) for future in (*asked[:3], engine.submit(pair(4)))]
+    assert {verdict.status for verdict in verdicts} == {Status.NOT_JUDGED}
+    assert all("Ray has been shut down; see" in verdict.reasons[0] for verdict in verdicts)
+    assert str(engine.builds) == "0 built"
 
 
 def wait_until(true: Callable[[], bool]) -> None:

@@ -29,16 +29,20 @@ class ScriptedSeat:
     made: ClassVar[list[ScriptedSeat]] = []
 
     def __init__(self, *_: object) -> None:
-        self.closed = False
+        self.closed = self.resting = False
         self.asked: list[tuple[Pair, Extension]] = []
         self.made.append(self)
 
     def open(self) -> None:
         assert not self.closed
+        self.resting = False
 
     def judge(self, pair: Pair, extension: Extension, _: Callable[[str], None]) -> Verdict:
         self.asked.append((pair, extension))
         return ended(pair, Status.RAISED, f"{pair.solution.path}:1: boom")
+
+    def rest(self) -> None:
+        self.resting = True
 
     def close(self) -> None:
         self.closed = True
@@ -145,10 +149,12 @@ def test_the_judge_is_kept_between_pairs_and_goes_after_them(
     monkeypatch.setattr(site, "_IDLE_S", 0.3)
     for _ in range(3):
         made.judge(order(), Built(), b"", "n")
-    assert len(ScriptedSeat.made) == 1
-    wait_until(lambda: ScriptedSeat.made[0].closed)
+    (seat,) = ScriptedSeat.made
+    assert not seat.resting
+    wait_until(lambda: seat.resting)
     made.judge(order(), Built(), b"", "n")
-    assert len(ScriptedSeat.made) == 2
+    assert ScriptedSeat.made == [seat], "it knows whether it has run the session's control"
+    assert not seat.resting
 
 
 def test_a_task_raises_nothing_and_leaves_the_environment(

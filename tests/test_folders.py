@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_kernelbench.folders import remove_tree, tree_bytes
+from pytest_kernelbench.folders import is_plain, remove_tree, tree_bytes, write_anew
 
 DEPTH = 3 * sys.getrecursionlimit()
 
@@ -68,3 +68,30 @@ def test_what_is_not_there_is_no_error(tmp_path: Path) -> None:
     remove_tree(tmp_path / "file")
     assert (tmp_path / "file").exists()
     assert not tree_bytes(tmp_path / "nothing")
+
+
+def test_what_is_written_anew_is_in_nobody_elses_place(tmp_path: Path) -> None:
+    elsewhere, here = tmp_path / "elsewhere", tmp_path / "here"
+    elsewhere.write_text("kept")
+    for make in (
+        lambda: here.symlink_to(elsewhere),
+        lambda: os.mkfifo(here),
+        lambda: (here / "inner").mkdir(parents=True),
+        lambda: here.write_text("old"),
+        lambda: None,
+    ):
+        here.unlink(missing_ok=True)
+        make()
+        write_anew(here, b"new")
+        assert is_plain(here)
+        assert here.read_text() == "new"
+    assert elsewhere.read_text() == "kept"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["elsewhere", "here"]
+
+
+def test_a_link_or_a_pipe_is_no_plain_file(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to("file")
+    os.mkfifo(tmp_path / "pipe")
+    names = ("file", "link", "pipe", "", "gone")
+    assert [is_plain(tmp_path / name) for name in names] == [True, False, False, False, False]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,12 +12,15 @@ from typing import Any
 import pytest
 
 from pytest_kernelbench.catalog.pair import Problem
+from pytest_kernelbench.engine.devices import cpu
 from pytest_kernelbench.errors import MachineError, NoRoomError, ProblemError, Restless
-from pytest_kernelbench.judge import kept_code, referee
+from pytest_kernelbench.judge import kept_code, referee, wire
 from pytest_kernelbench.judge.bench import Bench
+from pytest_kernelbench.judge.host_trial import HostTrial
 from pytest_kernelbench.judge.progress import Progress
 from pytest_kernelbench.judge.rejection import Rejected
 from pytest_kernelbench.judge.runners import Runner
+from pytest_kernelbench.judge.station import Station
 from pytest_kernelbench.sandbox.plan import Plan
 from pytest_kernelbench.settings import Settings
 from pytest_kernelbench.verdict import Status
@@ -202,3 +207,59 @@ def test_threads_spin_only_where_something_is_timed(
     settings = Settings(correctness_only=correctness_only)
     referee.Referee(settings, SimpleNamespace(is_gpu=False)).warm_up()  # type: ignore[arg-type]
     assert ("OMP_WAIT_POLICY" in settled[0]) is correctness_only
+
+
+def open_files() -> list[str]:
+    return os.listdir("/proc/self/fd")
+
+
+def test_a_problem_whose_oracle_cannot_be_started_leaves_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    server: Any = Server()
+    with pytest.raises(Planned):
+        Bench(server, Problem(tmp_path / "p.py", 1, 1, "p"), Settings(), cpu(), "smoke")
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("refused", ["Attach", "Arena"])
+def test_a_station_that_is_rejected_leaves_nothing_open(refused: str) -> None:
+    def ask(order: wire.Message, *_: Any) -> wire.Done:
+        if type(order).__name__ == refused:
+            raise Rejected(Status.CRASHED, "died")
+        return wire.Done()
+
+    bench: Any = SimpleNamespace(
+        cubin=b"",
+        flush_bytes=0,
+        flush_seed=0,
+        device="cuda:0",
+        prepared=SimpleNamespace(inputs=(), outputs=()),
+        ask_any=lambda _: (SimpleNamespace(size_bytes=1), (os.open(os.devnull, os.O_RDONLY),)),
+    )
+    runner: Any = SimpleNamespace(ask=ask)
+    before = open_files()
+    with pytest.raises(Rejected):
+        Station(bench, runner, 1)
+    assert open_files() == before
+
+
+def test_a_turn_whose_last_inputs_cannot_be_drawn_keeps_none() -> None:
+    drawn: list[int] = []
+
+    def draw(_: wire.Message) -> tuple[Any, tuple[int, ...]]:
+        if len(drawn) == 2:
+            raise NoRoomError("no memory for inputs")
+        drawn.append(os.open(os.devnull, os.O_RDONLY))
+        return None, (drawn[-1],)
+
+    trial = HostTrial.__new__(HostTrial)
+    prepared = SimpleNamespace(draws_random=False)
+    bench = SimpleNamespace(next_round=lambda: 1, ask_any=draw, prepared=prepared)
+    vars(trial).update(bench=bench, calls=3)
+    before = open_files()
+    with pytest.raises(NoRoomError):
+        trial.pair(contender_first=True)
+    assert len(drawn) == 2
+    assert open_files() == before

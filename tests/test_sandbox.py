@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import resource
@@ -22,11 +23,11 @@ sys.path.append(str(INMATES))
 from kb_inmate import Do, Said  # noqa: E402 - found beside this file
 
 from pytest_kernelbench.errors import Restless, SandboxError  # noqa: E402
+from pytest_kernelbench.sandbox import client  # noqa: E402
 from pytest_kernelbench.sandbox.channel import Closed  # noqa: E402
 from pytest_kernelbench.sandbox.client import Child, ForkServer  # noqa: E402
 from pytest_kernelbench.sandbox.plan import Plan  # noqa: E402
-from pytest_kernelbench.sandbox.report import walls_line  # noqa: E402
-from pytest_kernelbench.sandbox.tree import alive, cpu_ns, frozen  # noqa: E402
+from pytest_kernelbench.sandbox.tree import alive, cpu_ns, descendants, frozen  # noqa: E402
 
 PIDS = "pid, network, ipc and mount namespaces"
 FILES = "files (Landlock)"
@@ -99,11 +100,6 @@ def test_every_wall_is_up_or_missing_with_a_reason(inmate: Child) -> None:
     assert "own session" in inmate.walls
     assert "resource limits" in inmate.walls
     assert all(": " in missing for missing in inmate.missing_walls)
-
-
-def test_walls_are_named_in_words() -> None:
-    assert walls_line(("a", "b"), ()) == "walls: a; b"
-    assert walls_line(("a",), ("b: why",)) == "walls: a | reduced isolation: no b: why"
 
 
 def test_nothing_is_inherited_but_what_is_needed(inmate: Child) -> None:
@@ -543,8 +539,80 @@ def test_a_server_that_cannot_start_says_why() -> None:
         ForkServer(["no_such_module"]).spawn(Plan("a:b", "/nowhere"), Said)
 
 
-def test_a_server_outlives_the_thread_that_asked_for_it(tmp_path: Path) -> None:
-    plan = Plan("pytest_kernelbench.sandbox.report:nothing", str(tmp_path / "scratch"))
+def open_files() -> list[str]:
+    return os.listdir("/proc/self/fd")
+
+
+def test_a_server_that_was_killed_starts_nothing_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(INMATES))
+    plan = Plan("kb_inmate:nothing", str(tmp_path / "scratch"))
+    with ForkServer() as server:
+        server.spawn(plan, Said).kill()
+        server._process.process.kill()
+        server._process.process.wait()
+        before = open_files()
+        for _ in range(2):
+            with pytest.raises(SandboxError, match="the fork server died, and starts no"):
+                server.spawn(plan, Said)
+        assert open_files() == before
+
+
+@pytest.mark.parametrize("where", ["os.pipe", "socket.socketpair", "tempfile.TemporaryFile"])
+def test_a_child_that_cannot_be_started_for_lack_of_files_leaves_none(
+    server: ForkServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    server._await_ready()
+    before = open_files()
+    monkeypatch.setattr(where, fail)
+    with pytest.raises(SandboxError, match=r"could not start: .*Too many open files"):
+        server.spawn(Plan("kb_inmate:main", str(tmp_path / "scratch")), Said)
+    assert open_files() == before
+
+
+def test_a_child_that_never_says_who_it_is_is_ended(
+    server: ForkServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    born: list[int] = []
+
+    def hear(_: socket.socket) -> int:
+        born.extend(descendants(server._process.pid))
+        message = "nothing was heard"
+        raise TimeoutError(message)
+
+    server._await_ready()
+    before = open_files()
+    monkeypatch.setattr(client, "_hear_who", hear)
+    with pytest.raises(SandboxError, match="nothing was heard"):
+        server.spawn(Plan("kb_inmate:main", str(tmp_path / "scratch")), Said)
+    assert open_files() == before
+    assert len(born) >= 2
+    assert gone(born)
+
+
+@pytest.mark.parametrize("where", ["socket.socketpair", "subprocess.Popen"])
+def test_a_server_that_cannot_be_started_leaves_nothing_open(
+    monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    before = open_files()
+    monkeypatch.setattr(where, fail)
+    with pytest.raises(SandboxError, match=r"cannot be started: .*Cannot allocate memory"):
+        ForkServer()
+    assert open_files() == before
+
+
+def test_a_server_outlives_the_thread_that_asked_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(INMATES))
+    plan = Plan("kb_inmate:nothing", str(tmp_path / "scratch"))
     made: list[ForkServer] = []
 
     def ask() -> None:

@@ -30,12 +30,14 @@ from pytest_kernelbench.build.process import run_child
 from pytest_kernelbench.build.slots import Slots, most_useful, usable_slots
 from pytest_kernelbench.build.store import Entry, Store, disk_errors
 from pytest_kernelbench.build.toolchain import find_toolchain
+from pytest_kernelbench.build.waiting import held
 from pytest_kernelbench.build.wrappers import lean_folder, prepare_wrappers
 from pytest_kernelbench.errors import BuildError, MachineError, MissingNeedError
 from pytest_kernelbench.folders import remove_tree, tree_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from contextlib import AbstractContextManager
 
     from pytest_kernelbench.settings import Settings
 
@@ -80,13 +82,14 @@ class Builder:
         self._store = Store((settings.cache_dir / "build").absolute())
         self._store.prepare()
         self._wrappers = prepare_wrappers(self._store.root / "toolchains", self._tools)
-        self._slots = Slots(self._store.root / "slots", usable_slots(settings.build_jobs))
+        self._cancelled = threading.Event()
+        jobs = usable_slots(settings.build_jobs)
+        self._slots = Slots(self._store.root / "slots", jobs, self._cancelled)
         self._precompiled = Precompiled(
             lean_folder(self._store.root / "toolchains", self._tools), self._tools, self._slots
         )
         self._pool = ThreadPoolExecutor(self._slots.count, thread_name_prefix="build")
         self._lock = threading.Lock()
-        self._cancelled = threading.Event()
         self._nursery = Nursery(base_environment(os.environ))
         self._futures: dict[str, Future[Extension]] = {}
         self._adopted = 0
@@ -114,6 +117,10 @@ class Builder:
     def store(self) -> Store:
         """The cache that it builds into."""
         return self._store
+
+    def alone(self, base: str) -> AbstractContextManager[None]:
+        """Wait until nobody else builds ``base``; raises ``MachineError`` once it is closed."""
+        return held(self._store.lock(base), self._cancelled)
 
     def base_key(self, solution: Path, entry: str) -> str:
         """What makes a build what it is, but for files that the solution reads beside itself.
@@ -185,7 +192,7 @@ class Builder:
         known = self._store.lookup(key)
         if known is not None:
             return self._answer(key, known, cached=True)
-        with self._store.lock(base):
+        with self.alone(base):
             key = self._store.key(base, solution)
             known = self._store.lookup(key)
             if known is not None:

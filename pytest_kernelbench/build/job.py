@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from pytest_kernelbench.folders import is_plain
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -74,7 +76,7 @@ class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def read_report(folder: Path) -> Report | None:
     """The child's answer, or None where there is none that can be understood."""
     path = folder / REPORT_FILE
-    if not path.is_file():  # a pipe in its place would be waited for
+    if not is_plain(path):
         return None
     try:
         with path.open("rb") as file:
@@ -92,7 +94,7 @@ def read_report(folder: Path) -> Report | None:
 def read_manifest(folder: Path) -> Manifest | None:
     """The manifest, if it is one and names nothing outside its folder."""
     path = folder / MANIFEST_FILE
-    if not path.is_file():
+    if not is_plain(path):
         return None
     try:
         with path.open("rb") as file:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 SELECTED = "kernelbench/selected.h"
 BINDING_HEADER = "torch/extension.h"
 SOURCE_ENDINGS = (".cpp", ".cc", ".cxx", ".c++", ".cu")
-DEVICE_ENDINGS = (".cu", ".cuh")
 _MOST_FILES = 100
 _MOST_CHARACTERS = 2_000_000
 

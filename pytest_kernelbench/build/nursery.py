@@ -22,10 +22,10 @@ import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
-from pytest_kernelbench.build.toolchain import import_paths
 from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.sandbox import kernel
 from pytest_kernelbench.sandbox.descriptors import send_with
+from pytest_kernelbench.sandbox.import_paths import import_paths
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +38,7 @@ _MESSAGE_BYTES = 1 << 20
 _START_TIMEOUT_S = 120.0
 _BOOT = (
     "import json, sys; paths, fd = json.loads(sys.argv[1]);"
-    "sys.path += [path for path in paths if path not in sys.path];"
+    "sys.path += [path for part in paths for path in part if path not in sys.path];"
     "from pytest_kernelbench.build.nursery import serve; serve(fd)"
 )
 
@@ -110,12 +110,12 @@ class Nursery:
     def _ask(self, request: bytes, log: Path) -> Newborn:
         server = self._socket or self._start()
         read_end, write_end = os.pipe()
-        with log.open("ab") as file:
+        try:
             try:
-                send_with(server, request, (write_end, file.fileno()))
+                with log.open("ab") as file:
+                    send_with(server, request, (write_end, file.fileno()))
             finally:
                 os.close(write_end)
-        try:
             pid, _ = _read_word(read_end, _START_TIMEOUT_S)
         except OSError:
             os.close(read_end)

@@ -24,6 +24,7 @@ from pytest_kernelbench.build.job import (
     read_report,
 )
 from pytest_kernelbench.errors import MachineError
+from pytest_kernelbench.folders import is_plain, write_anew
 
 if TYPE_CHECKING:
     from pytest_kernelbench.build.process import End
@@ -71,7 +72,7 @@ def judge_child(job: Job, end: End, tools: Toolchain) -> Outcome:  # noqa: PLR09
     if end.idle:
         # Whether it ever ends is for the judge to say, who waits as long as for any other step.
         if manifest is None:
-            (folder / MANIFEST_FILE).write_bytes(msgspec.json.encode(Manifest()))
+            write_anew(folder / MANIFEST_FILE, msgspec.json.encode(Manifest()))
         return Outcome("deferred", end.stopped)
     warnings = tuple(found.text() for found in diagnostics.warnings(text))
     message = _message(job, end, report, text)
@@ -170,7 +171,10 @@ def _inputs(report: Report | None) -> tuple[str, ...]:
 
 def _tool_logs(folder: Path) -> str:
     """What each compiler and linker printed, in the order in which they ended."""
-    logs = sorted((folder / TOOL_LOGS).glob("*.log"), key=lambda path: path.stat().st_mtime_ns)
+    if (folder / TOOL_LOGS).is_symlink():
+        return ""
+    logs = [path for path in (folder / TOOL_LOGS).glob("*.log") if is_plain(path)]
+    logs.sort(key=lambda path: path.stat().st_mtime_ns)
     return "\n".join(_head(path) for path in logs)
 
 

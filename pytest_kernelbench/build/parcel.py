@@ -59,7 +59,7 @@ def unpack(builder: Builder, solution: Path, entry_point: str, data: bytes) -> b
     if parcel.base != base:
         return False
     store = builder.store
-    with store.lock(base):
+    with builder.alone(base):
         if store.lookup(store.key(base, solution)) is not None:
             return True
         work = store.begin()

@@ -23,7 +23,9 @@ import filelock
 from pytest_kernelbench.build import lean, standins
 from pytest_kernelbench.build.driver import PRECOMPILED, WISHES, flags_key
 from pytest_kernelbench.build.store import write_once
-from pytest_kernelbench.folders import remove_tree
+from pytest_kernelbench.build.waiting import try_lock
+from pytest_kernelbench.errors import MachineError
+from pytest_kernelbench.folders import is_plain, remove_tree
 
 if TYPE_CHECKING:
     from pytest_kernelbench.build.slots import Slots
@@ -75,11 +77,12 @@ class Precompiled:
         target = self._folder / PRECOMPILED / flags_key(flags)
         lock = filelock.FileLock(f"{target}.lock", thread_local=False, is_singleton=False)
         target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with lock.acquire(blocking=False):
-                return not target.exists() and self._make(flags, target)
-        except filelock.Timeout:
+        if not try_lock(lock):
             return False
+        try:
+            return not target.exists() and self._make(flags, target)
+        finally:
+            lock.release()
 
     def close(self) -> None:
         """End what has begun."""
@@ -96,8 +99,11 @@ class Precompiled:
         command = [self._tools.cxx, *flags, "-DTORCH_API_INCLUDE_EXTENSION_H"]
         command += [part for folder in includes for part in ("-isystem", str(folder))]
         command += ["-x", "c++-header", str(header), "-o", f"{header}.gch"]
-        with self._slots.hold():
-            made = self._run(command)
+        try:
+            with self._slots.hold():
+                made = self._run(command)
+        except MachineError:  # the session is over
+            made = False
         if not made:
             remove_tree(fresh)
             return False
@@ -126,6 +132,8 @@ class Precompiled:
 
 def known_flags(wish: Path) -> tuple[str, ...]:
     """The flags of a wish, or nothing if there is one that is not known to be harmless."""
+    if not is_plain(wish):
+        return ()
     try:
         flags = json.loads(wish.read_text(encoding="utf-8")[:10_000])
     except (OSError, ValueError):

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import psutil
 
 from pytest_kernelbench.build.job import LOG_FILE
-from pytest_kernelbench.errors import MachineError
+from pytest_kernelbench.build.waiting import session_over
+from pytest_kernelbench.folders import is_plain, write_anew
 from pytest_kernelbench.sandbox.tree import alive, descendants, send
 
 if TYPE_CHECKING:
@@ -70,8 +71,7 @@ def run_child(
                 elif ended is None and not stopped:
                     stopped, idle = f"its module body did not end within {idle_s:g} s", True
             if cancelled.is_set():
-                message = "the build was ended because the session is over"
-                raise MachineError(message)
+                raise session_over()
     finally:
         if ended is None:
             _end_all(child.pid)
@@ -96,13 +96,19 @@ def _stop(log: Path, seconds: float, timeout_s: float) -> str:
     """Why a child that is still running must not go on; empty if it may."""
     if seconds > timeout_s:
         return f"the build took longer than {timeout_s:g} s (--kb-build-timeout)"
-    if log.stat().st_size > _LOG_LIMIT_BYTES:
+    if is_plain(log) and log.stat().st_size > _LOG_LIMIT_BYTES:
         return f"it printed more than {_LOG_LIMIT_BYTES >> 20} MiB"
     return ""
 
 
 def _trim(log: Path) -> None:
-    """Keep the beginning and the end of a log that is longer than anyone reads."""
+    """Keep the beginning and the end of a log that is longer than anyone reads.
+
+    What the child has put in its place is no log, and is looked into by nobody.
+    """
+    if not is_plain(log):
+        write_anew(log, b"the build removed its own log\n")
+        return
     size = log.stat().st_size
     if size <= 2 * _LOG_KEPT_BYTES:
         return
@@ -111,7 +117,7 @@ def _trim(log: Path) -> None:
         file.seek(size - _LOG_KEPT_BYTES)
         tail = file.read(_LOG_KEPT_BYTES)
     left_out = f"\n... {size - len(head) - len(tail)} bytes left out ...\n"
-    log.write_bytes(head + left_out.encode() + tail)
+    write_anew(log, head + left_out.encode() + tail)
 
 
 def _end_all(keeper: int) -> None:

@@ -129,6 +129,8 @@ def _contents(sources: Any) -> list[list[str]]:
 
 def file_hash(path: str | os.PathLike[str]) -> str:
     """The SHA-256 of a file's bytes; empty where it cannot be read."""
+    if not os.path.isfile(path):  # a pipe in its place would be waited for
+        return ""
     digest = hashlib.sha256()
     try:
         with open(path, "rb") as file:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import time
+import threading
 from typing import TYPE_CHECKING
 
 import filelock
 import psutil
 
 from pytest_kernelbench.build.store import disk_errors
+from pytest_kernelbench.build.waiting import LOOK_EVERY_S, session_over, try_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 COMPILER_BYTES = 2 << 30
 """What one compiler takes at its worst: torch's whole headers in nvcc's front end."""
 MOST_FOR_ONE = 4
-_LOOK_EVERY_S = 0.02
 _SOURCE_NAMES = re.compile(rb"[\w.-]+\.(?:cu|cpp|cc|cxx)\b")
 _DEVICE_CODE = re.compile(rb"\bcuda_sources\b|__global__")
 
@@ -44,17 +44,24 @@ def usable_slots(wanted: int | None) -> int:
 
 
 class Slots:
-    """Files below ``folder``; whoever holds the lock of one may run one compiler."""
+    """Files below ``folder``; whoever holds the lock of one may run one compiler.
 
-    def __init__(self, folder: Path, count: int) -> None:
+    Nobody waits for one any more once ``cancelled`` is set.
+    """
+
+    def __init__(self, folder: Path, count: int, cancelled: threading.Event | None = None) -> None:
         self.count = count
+        self._cancelled = cancelled or threading.Event()
         with disk_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
         self._paths = [folder / f"{number}.lock" for number in range(count)]
 
     @contextlib.contextmanager
     def hold(self, others: int = 0, most: int = MOST_FOR_ONE) -> Iterator[int]:
-        """Wait for a slot; take up to ``most`` where each of the others can have one, too."""
+        """Wait for a slot; take up to ``most`` where each of the others can have one, too.
+
+        Raises ``MachineError`` if nobody is to wait any more.
+        """
         held = [self._first()]
         try:
             spare = min(most, self.count - others) - 1
@@ -72,13 +79,11 @@ class Slots:
         while True:
             for lock in self._free():
                 return lock
-            time.sleep(_LOOK_EVERY_S)
+            if self._cancelled.wait(LOOK_EVERY_S):
+                raise session_over()
 
     def _free(self) -> Iterator[filelock.FileLock]:
         for path in self._paths:
             lock = filelock.FileLock(path, thread_local=False, is_singleton=False)
-            try:
-                lock.acquire(blocking=False)
-            except filelock.Timeout:
-                continue
-            yield lock
+            if try_lock(lock):
+                yield lock

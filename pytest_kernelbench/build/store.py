@@ -24,7 +24,7 @@ import psutil
 
 from pytest_kernelbench.build import replay
 from pytest_kernelbench.errors import MachineError
-from pytest_kernelbench.folders import remove_tree
+from pytest_kernelbench.folders import remove_tree, write_anew
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,7 +119,7 @@ class Store:
                 fresh = listed.with_suffix(f".{os.getpid()}")
                 fresh.write_text(json.dumps(sorted(known)), encoding="utf-8")
                 fresh.replace(listed)
-            (work / ENTRY_FILE).write_bytes(msgspec.json.encode(entry))
+            write_anew(work / ENTRY_FILE, msgspec.json.encode(entry))
             key = self.key(base, solution)
             target = self.entries / key
             remove_tree(target)  # Only a damaged one can be there: the lock is held.

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.errors import MachineError
+from pytest_kernelbench.sandbox.import_paths import import_paths
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -156,18 +157,10 @@ def _more_includes(cuda_home: str, torch_folder: str) -> tuple[str, ...]:
     return tuple(str(folder) for folder in found)
 
 
-def import_paths() -> list[str]:
-    """Where a clean interpreter finds packages: ``PYTHONPATH``, site-packages, this package."""
-    wanted = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
-    site = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
-    package = str(Path(__file__).resolve().parents[2])
-    return [os.path.abspath(path) for path in dict.fromkeys([*wanted, *site, package])]
-
-
 def _torch() -> tuple[str, str, str]:
     # Not by sys.path as it is: pytest puts the folders of tests there, and a torch.py may lie
     # beside them.
-    places = ([path] for path in import_paths())
+    places = ([path] for path in chain(*import_paths()))
     found = (PathFinder.find_spec("torch", place) for place in places)
     specs = (spec for spec in chain(found, map(importlib.util.find_spec, ["torch"])) if spec)
     # PYTHONPATH may name such a folder too; a file of that name is no torch.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -28,6 +28,7 @@ def find_device(wanted: str) -> Device:
     if number >= len(gpus):
         seen = os.environ.get("CUDA_VISIBLE_DEVICES")
         hint = "" if seen is None else f" (CUDA_VISIBLE_DEVICES is {seen!r})"
+        hint += "".join(f"; {words}" for words in silent_gpus())
         raise UsageError(
             f"--kb-device={wanted}: {len(gpus)} CUDA devices are visible here{hint}; "
             "use --kb-device=auto or cpu"
@@ -50,7 +51,7 @@ def lost(device: Device) -> bool:
     """Whether a GPU that was there is there no more; asked of the driver anew."""
     if not device.is_gpu:
         return False
-    _all_gpus.cache_clear()
+    _survey.cache_clear()
     _part.cache_clear()
     known = {gpu.uuid for gpu in _all_gpus()}
     return device.uuid not in known and _part(device.uuid) is None
@@ -61,18 +62,46 @@ def cpu() -> Device:
     return Device(_processor(), f"cpu-{platform.node()}", "cpu")
 
 
-@lru_cache(maxsize=1)
+def silent_gpus() -> tuple[str, ...]:
+    """A sentence on each GPU that the driver counts and cannot speak for, as one that was lost."""
+    return _survey().silent
+
+
 def _all_gpus() -> tuple[Device, ...]:
+    return _survey().gpus
+
+
+@dataclass(frozen=True)
+class _Survey:
+    """What the driver says of all GPUs of this machine."""
+
+    gpus: tuple[Device, ...] = ()
+    silent: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=1)
+def _survey() -> _Survey:
     try:
         nvml: Any = import_module("pynvml")
         nvml.nvmlInit()
     except Exception:  # noqa: BLE001 - no library, no driver, no permission: there is no GPU for us
-        return ()
+        return _Survey()
+    gpus, silent = [], []
     try:
         driver = nvml.nvmlSystemGetDriverVersion()
-        return tuple(_gpu(nvml, number, driver) for number in range(nvml.nvmlDeviceGetCount()))
+        for number in range(nvml.nvmlDeviceGetCount()):
+            try:
+                gpus.append(_gpu(nvml, number, driver))
+            except nvml.NVMLError as error:
+                silent.append(f"GPU {number} is left out: the driver says {str(error)!r}")
+    except nvml.NVMLError:
+        return _Survey()  # as above
     finally:
         nvml.nvmlShutdown()
+    if silent:
+        # CUDA may count the others anew.
+        gpus = [replace(gpu, visible=gpu.uuid) for gpu in gpus]
+    return _Survey(tuple(gpus), tuple(silent))
 
 
 @lru_cache
@@ -115,8 +144,8 @@ def visible_gpus() -> tuple[Device, ...]:
     for entry in filter(None, map(str.strip, listed.split(","))):
         match = [
             gpu
-            for number, gpu in enumerate(gpus)
-            if entry == str(number) or (entry.startswith("GPU-") and gpu.uuid.startswith(entry))
+            for gpu in gpus
+            if entry == str(gpu.index) or (entry.startswith("GPU-") and gpu.uuid.startswith(entry))
         ]
         if entry.startswith("MIG-") and (part := _part(entry)) is not None:
             match = [part]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pytest_kernelbench.build.builder import Builder, Progress
 from pytest_kernelbench.endings import ended_by
 from pytest_kernelbench.engine.board import Board, Task
-from pytest_kernelbench.engine.devices import find_devices, lost
+from pytest_kernelbench.engine.devices import find_devices, lost, silent_gpus
 from pytest_kernelbench.engine.needs import lacking
 from pytest_kernelbench.engine.seat import Dismissed, Seat
 from pytest_kernelbench.errors import MachineError, MissingNeedError
@@ -53,6 +53,8 @@ class LocalEngine:
         self.builder = Builder(settings, self.device.capability)
         self._tell = tell
         self._notices: queue.SimpleQueue[str] = queue.SimpleQueue()
+        for words in () if devices else silent_gpus():
+            self._notices.put(words)
         # What is timed on a CPU is alone on it: pytest must not report the last pair meanwhile.
         self._times_on_cpu = not self.device.is_gpu and not settings.correctness_only
         self._board = Board(0 if self._times_on_cpu else _AHEAD_OF_DEVICE * len(self.devices))
@@ -189,8 +191,8 @@ class LocalEngine:
                 return
             seat = self._seats[len(self._threads)]
             thread = threading.Thread(target=self._work, args=(seat,), name="kb-seat", daemon=True)
-            self._threads.append(thread)
             thread.start()
+            self._threads.append(thread)
 
     def _built(self, task: Task, built: Future[Extension]) -> None:
         if built.cancelled():
@@ -207,24 +209,31 @@ class LocalEngine:
 
     def _work(self, seat: Seat) -> None:
         """What each seat's thread does until the engine is closed or the device is lost."""
-        with suppress(MachineError, Dismissed):  # met again, and told, by its first pair
+        # Whatever it is, it is met again, and told, by the first pair.
+        with suppress(Exception):
             seat.open()
         while (task := self._take(seat)) is not None:
             try:
-                self._await_quiet()
-                verdict = seat.judge(task.pair, task.built, self._notices.put)
-            except Dismissed:
-                task.verdict.set_exception(MachineError("the session was over before its verdict"))
-                return
-            except MachineError as error:
-                if lost(seat.device):
-                    self._retire(seat, task, error)
+                if not self._judge_on(seat, task):
                     return
-                task.verdict.set_exception(error)
             except Exception as error:  # noqa: BLE001 - given to whoever waits for the verdict
                 task.verdict.set_exception(error)
-            else:
-                task.verdict.set_result(verdict)
+
+    def _judge_on(self, seat: Seat, task: Task) -> bool:
+        """Give the task its verdict; False where the seat can judge nothing more."""
+        try:
+            self._await_quiet()
+            verdict = seat.judge(task.pair, task.built, self._notices.put)
+        except Dismissed:
+            task.verdict.set_exception(MachineError("the session was over before its verdict"))
+            return False
+        except MachineError as error:
+            if lost(seat.device):
+                self._retire(seat, task, error)
+                return False
+            raise
+        task.verdict.set_result(verdict)
+        return True
 
     def _take(self, seat: Seat) -> Task | None:
         with self._lock:

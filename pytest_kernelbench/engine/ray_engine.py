@@ -45,16 +45,16 @@ class RayEngine:
         self.settings = settings
         self.cluster = Cluster(settings)
         self.device = self.cluster.device
+        self._lock = threading.Lock()
+        self._known: dict[Pair, Future[Verdict]] = {}
         try:
             self._check_times()
+            self._dispatcher = Dispatcher(
+                self.cluster, self._order, self._keep_log, build_only=settings.build_only
+            )
         except BaseException:
             self.cluster.close()
             raise
-        self._lock = threading.Lock()
-        self._known: dict[Pair, Future[Verdict]] = {}
-        self._dispatcher = Dispatcher(
-            self.cluster, self._order, self._keep_log, build_only=settings.build_only
-        )
 
     def _check_times(self) -> None:
         """Which device it will be is known only now."""

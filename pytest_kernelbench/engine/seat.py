@@ -12,7 +12,7 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
@@ -20,7 +20,7 @@ from pytest_kernelbench.engine import orders
 from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.folders import remove_tree
 from pytest_kernelbench.sandbox.channel import Channel, ChannelError
-from pytest_kernelbench.sandbox.client import import_paths
+from pytest_kernelbench.sandbox.import_paths import import_paths
 from pytest_kernelbench.sandbox.lasting import LastingProcess
 from pytest_kernelbench.sandbox.tree import alive, descendants, send
 
@@ -59,18 +59,23 @@ class Seat:
 
     def __init__(self, settings: Settings, device: Device, *, controls: bool = True) -> None:
         self.device = device
-        self._opening = orders.Order(pickle.dumps((settings, device, controls)))
+        self._settings = settings
+        self._controls = controls
         self._guard = threading.Lock()
         self._process: _Process | None = None
         self._closed = False
 
     def open(self) -> None:
-        """Start the process, if there is none: it gets itself ready while others build."""
+        """Start the process, if there is none: it gets itself ready while others build.
+
+        Raises ``MachineError`` where none can be started, ``Dismissed`` once the seat is closed.
+        """
         with self._guard:
             if self._closed:
                 raise Dismissed
             if self._process is None:
-                self._process = _Process(self._opening)
+                opening = (self._settings, self.device, self._controls)
+                self._process = _Process(orders.Order(pickle.dumps(opening)))
 
     def judge(self, pair: Pair, extension: Extension, tell: Callable[[str], None]) -> Verdict:
         """The verdict; once more, by a fresh process, if the machine failed.
@@ -87,6 +92,10 @@ class Seat:
         except _AnotherTry as error:
             self._end()
             raise MachineError(str(error)) from None
+
+    def rest(self) -> None:
+        """End the process, and what it holds on the device, until there is another pair."""
+        self._end()
 
     def close(self) -> None:
         """End the process with all that is below it, whatever it does."""
@@ -108,6 +117,8 @@ class Seat:
                 raise Dismissed from None
             raise _AnotherTry(process.epitaph(self.device, error)) from None
         if isinstance(answer, orders.Judged):
+            # Once a session and device, whichever process does it.
+            self._controls = self._controls and answer.verdict.control is None
             return answer.verdict
         raise (_AnotherTry if answer.again else MachineError)(answer.text)
 
@@ -124,26 +135,33 @@ class _AnotherTry(Exception):  # noqa: N818 - what comes of it
 
 class _Process:
     def __init__(self, opening: orders.Order) -> None:
-        ours, theirs = socket.socketpair()
+        with ExitStack() as made:
+            try:
+                self._start(opening, made)
+            except (OSError, ChannelError) as error:
+                message = f"no process that judges can be started: {error}"
+                raise MachineError(message) from error
+            self._made = made.pop_all()
+
+    def _start(self, opening: orders.Order, made: ExitStack) -> None:
         # All that is made for a pair lies here: who is killed cannot tidy up.
         _sweep(Path(tempfile.gettempdir()))
-        self._folder = Path(tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-"))
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - ``end`` closes it
-        try:
+        folder = tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-")
+        made.callback(remove_tree, Path(folder))
+        self._log = made.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - by ``made``
+        ours, theirs = socket.socketpair()
+        made.enter_context(ours)
+        with theirs:
             self._process = LastingProcess(
                 [sys.executable, "-I", "-c", _BOOT, json.dumps([import_paths(), theirs.fileno()])],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=self._log,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, "TMPDIR": str(self._folder)},
+                env={**os.environ, "TMPDIR": folder},
                 start_new_session=True,
             )
-        except OSError as error:
-            message = f"no process that judges can be started: {error}"
-            raise MachineError(message) from error
-        finally:
-            theirs.close()
+        made.callback(self._process.end)
         self.channel: Channel[orders.Answer] = Channel(ours, orders.Answer, orders.LIMIT_BYTES)
         self.channel.send(opening)
 
@@ -169,9 +187,7 @@ class _Process:
             for pid in left:
                 send(pid, signal.SIGKILL)
             time.sleep(_LOOK_EVERY_S)
-        self.channel.close()
-        self._log.close()
-        remove_tree(self._folder)
+        self._made.close()
 
 
 def _sweep(place: Path) -> None:

@@ -14,12 +14,12 @@ import socket
 import tempfile
 import time
 import traceback
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.engine import orders
-from pytest_kernelbench.errors import MachineError, SandboxError
+from pytest_kernelbench.errors import MachineError, SandboxError, origins
 from pytest_kernelbench.judge.referee import Referee
 from pytest_kernelbench.sandbox import kernel
 from pytest_kernelbench.sandbox.channel import Channel, Closed
@@ -78,7 +78,8 @@ class _Seat:
 
     def work(self) -> None:
         try:
-            self._referee.warm_up()
+            with suppress(SandboxError):  # met again, and told, by the first pair
+                self._referee.warm_up()
             while True:
                 order, _ = self._channel.receive()
                 pair, extension = pickle.loads(order.pickled)  # noqa: S301 - as above
@@ -89,15 +90,13 @@ class _Seat:
     def _answer(self, pair: Pair, extension: Extension) -> orders.Judged | orders.Failed:
         try:
             return orders.Judged(self._judge(pair, extension))
-        except (MachineError, SandboxError) as error:
-            return orders.Failed(str(error), again=True)
-        except OSError as error:
-            if error.errno not in _FULL:
-                return self._bug(error)
-            place = error.filename or tempfile.gettempdir()
-            text = f"the disk is full ({place}): make room, or set TMPDIR to a place that has some"
-            return orders.Failed(text, again=False)
-        except Exception as error:  # noqa: BLE001 - a bug of ours is told to whoever asked
+        except Exception as error:  # noqa: BLE001 - whatever it is is told to whoever asked
+            if (full := _full_disk(error)) is not None:
+                place = full.filename or tempfile.gettempdir()
+                advice = "make room, or set TMPDIR to a place that has some"
+                return orders.Failed(f"the disk is full ({place}): {advice}", again=False)
+            if isinstance(error, (MachineError, SandboxError)):
+                return orders.Failed(str(error), again=True)
             return self._bug(error)
 
     @staticmethod
@@ -125,7 +124,9 @@ class _Seat:
             if verdict.status is Status.OUT_OF_MEMORY and self._device.is_gpu:
                 # Another pair's problem may have been got ready meanwhile. Nobody does so now.
                 with self._in_quiet():
-                    verdict = self._referee.judge(pair, extension)
+                    again = self._referee.judge(pair, extension)
+                # There is no second control: the first one's stands.
+                verdict = replace(again, control=again.control or verdict.control)
         if not told:
             return verdict
         return replace(verdict, notes=(*verdict.notes, f"waited {waited_s:.0f} s: {told[0]}"))
@@ -154,6 +155,12 @@ class _Seat:
                 self._channel.send(orders.Waiting(text))
 
         return tell
+
+
+def _full_disk(error: Exception) -> OSError | None:
+    """What it came from, if that is a disk without room: another process fares no better."""
+    found = (link for link in origins(error) if isinstance(link, OSError))
+    return next((link for link in found if link.errno in _FULL), None)
 
 
 def _seats_of_this_engine() -> list[int]:

@@ -76,17 +76,21 @@ class Bench:
         self.threads = _threads()
         self.seed = secrets.randbits(48)
         self.folder = Path(tempfile.mkdtemp(prefix="kb-bench-"))
-        self._oracle = server.spawn(
-            Plan(
-                entry=ORACLE,
-                scratch=str(self.folder / "oracle"),
-                untrusted=False,
-                gpu=self.gpu,
-                environment=self.environment,
-            ),
-            questions.FromOracle,
-            limit_bytes=256 << 20,
-        )
+        try:
+            self._oracle = server.spawn(
+                Plan(
+                    entry=ORACLE,
+                    scratch=str(self.folder / "oracle"),
+                    untrusted=False,
+                    gpu=self.gpu,
+                    environment=self.environment,
+                ),
+                questions.FromOracle,
+                limit_bytes=256 << 20,
+            )
+        except BaseException:
+            remove_tree(self.folder)
+            raise
         self._baselines: dict[str, Runner] = {}
         self._stations: dict[str, Station] = {}
         self._stand_in: Callable[[], Runner] | None = None

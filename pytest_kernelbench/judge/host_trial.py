@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -110,17 +110,15 @@ class HostTrial:
         Both sides have the same inputs, never seen before; each answer of the contender is
         compared.
         """
-        turn = [Round(self.bench, PLAIN) for _ in range(self.calls)]
-        try:
+        with ExitStack() as drawn:
+            rounds = (Round(self.bench, PLAIN) for _ in range(self.calls))
+            turn = [drawn.enter_context(closing(current)) for current in rounds]
             if contender_first:
                 ours = self._contend(turn)
                 theirs = self._hold(turn)
             else:
                 theirs = self._hold(turn)
                 ours = self._contend(turn)
-        finally:
-            for current in turn:
-                current.close()
         return theirs, ours
 
     def null(self) -> tuple[float, float]:

@@ -22,10 +22,19 @@ def staged(source: Path, folder: Path, *, alone: bool) -> Path:
 
 
 def companions(source: Path) -> list[Path]:
-    """Files that belong to a solution folder.
+    """Files that belong to a solution folder: all that lie beside a ``solution.py``.
 
-    Everything beside a file called ``solution.py`` or ``model_new.py``.
+    Or beside a ``model_new.py``. See ``lies_in`` for links.
     """
     if source.stem not in WHOLE_FOLDER:
         return []
-    return [path for path in sorted(source.parent.rglob("*")) if path.is_file() and path != source]
+    folder = source.parent
+    return [path for path in sorted(folder.rglob("*")) if path != source and lies_in(folder, path)]
+
+
+def lies_in(folder: Path, path: Path) -> bool:
+    """Whether a file's true place is in the folder. A link to anything else is left behind.
+
+    Who carries files is behind no wall, and would hand a solution what its walls keep from it.
+    """
+    return path.is_file() and path.resolve().is_relative_to(folder.resolve())

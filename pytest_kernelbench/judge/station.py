@@ -62,6 +62,14 @@ class Station:
         self._answer: wire.Message | None = None
         self._random = random.SystemRandom()
         self.control = Control()
+        try:
+            self._set_up()
+        except BaseException:
+            self.control.close()
+            raise
+
+    def _set_up(self) -> None:
+        bench, runner = self.bench, self.runner
         order = wire.Attach(
             bench.cubin, SIZE_BYTES, bench.flush_bytes, bench.flush_seed, bench.device
         )
@@ -70,7 +78,8 @@ class Station:
             (span.size_bytes for span in (*bench.prepared.inputs, *bench.prepared.outputs)),
             default=1,
         )
-        shared, (fd,) = bench.ask_any(questions.Share(slot, min(max(wanted, 1), PIECE_BYTES)))
+        share = questions.Share(self.slot, min(max(wanted, 1), PIECE_BYTES))
+        shared, (fd,) = bench.ask_any(share)
         try:
             runner.ask(wire.Arena(shared.size_bytes), wire.Done, (fd,), "while memory was shared")
         finally:

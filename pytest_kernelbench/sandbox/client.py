@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, final
 
 from pytest_kernelbench.errors import Restless, SandboxError
 from pytest_kernelbench.sandbox import kernel
-from pytest_kernelbench.sandbox.channel import Channel
+from pytest_kernelbench.sandbox.channel import Channel, ChannelError, Silent
+from pytest_kernelbench.sandbox.import_paths import import_paths
 from pytest_kernelbench.sandbox.lasting import LastingProcess
 from pytest_kernelbench.sandbox.plan import ALL_STOPPED, ENDING, STOP_ALL, Born, FromServer, Plan
 from pytest_kernelbench.sandbox.tree import (
@@ -66,25 +67,40 @@ class ForkServer:
     def __init__(
         self, preload: Iterable[str] = (), settle: Mapping[str, str] | None = None
     ) -> None:
-        """``settle`` holds what libraries look for in the environment when they are imported."""
-        ours, theirs = socket.socketpair()
-        arguments = json.dumps([import_paths(), theirs.fileno(), list(preload)])
+        """``settle`` holds what libraries look for in the environment when they are imported.
+
+        Raises ``SandboxError``.
+        """
         environment = {
             name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)
         } | dict(settle or {})
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - ``close`` closes it
-        self._process = LastingProcess(
-            [sys.executable, "-I", "-c", _BOOT, arguments],
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=subprocess.STDOUT,
-            env=environment,
-            cwd="/",
-        )
-        theirs.close()
-        self._channel: Channel[FromServer] = Channel(ours, FromServer)
+        with contextlib.ExitStack() as undo:
+            try:
+                self._start(list(preload), environment, undo)
+            except OSError as error:
+                message = f"the fork server cannot be started: {error}"
+                raise SandboxError(message) from error
+            undo.pop_all()
         self._ready = False
+
+    def _start(
+        self, preload: list[str], environment: dict[str, str], undo: contextlib.ExitStack
+    ) -> None:
+        self._log = undo.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - see ``close``
+        ours, theirs = socket.socketpair()
+        undo.enter_context(ours)
+        with theirs:
+            arguments = json.dumps([import_paths(), theirs.fileno(), preload])
+            self._process = LastingProcess(
+                [sys.executable, "-I", "-c", _BOOT, arguments],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=self._log,
+                stderr=subprocess.STDOUT,
+                env=environment,
+                cwd="/",
+            )
+        self._channel: Channel[FromServer] = Channel(ours, FromServer)
 
     def _await_ready(self) -> None:
         if self._ready:
@@ -97,38 +113,58 @@ class ForkServer:
             hello = b""
         sock.settimeout(None)
         if not hello:
-            self._log.seek(0)
-            said = self._log.read().decode(errors="replace").strip()
+            said = self._said()
             self.close()
-            raise SandboxError(
-                f"the fork server did not start; it said: {said[-2000:] or '(nothing)'}"
-            )
+            raise SandboxError(f"the fork server did not start; it said: {said}")
         self._ready = True
+
+    def _said(self) -> str:
+        self._log.seek(0)
+        return self._log.read().decode(errors="replace").strip()[-2000:] or "(nothing)"
 
     def spawn(self, plan: Plan, accepts: object, limit_bytes: int = 16 << 20) -> Child:
         """Fork a child; ``accepts`` is the type of the messages it may send.
 
-        Raises ``SandboxError``.
+        Raises ``SandboxError``; a server that died forks nothing more, and is to be replaced.
         """
-        self._await_ready()
-        Path(plan.scratch).mkdir(parents=True, exist_ok=True)
-        ours, theirs = socket.socketpair()
-        ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-        status_r, status_w = os.pipe()
-        log = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - the child's, which closes it
         try:
-            self._channel.send(plan, (theirs.fileno(), status_w, log.fileno()))
-            answer, _ = self._channel.receive(_START_TIMEOUT_S)
-        finally:
-            theirs.close()
-            os.close(status_w)
-        if not isinstance(answer, Born):
-            os.close(status_r)
-            ours.close()
-            raise SandboxError(f"a child process for {plan.entry} could not start: {answer.reason}")
-        pid = _hear_who(ours)
-        ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
-        return Child(answer, pid, Channel(ours, accepts, limit_bytes), status_r, log)
+            self._await_ready()
+            return self._fork(plan, accepts, limit_bytes)
+        except ChannelError as error:
+            how = "hangs" if isinstance(error, Silent) else "died"
+            message = f"the fork server {how}, and starts no {plan.entry}; it said: {self._said()}"
+            raise SandboxError(message) from error
+        except OSError as error:
+            message = f"a child process for {plan.entry} could not start: {error}"
+            raise SandboxError(message) from error
+
+    def _fork(self, plan: Plan, accepts: object, limit_bytes: int) -> Child:
+        Path(plan.scratch).mkdir(parents=True, exist_ok=True)
+        with contextlib.ExitStack() as undo:
+            log = undo.enter_context(tempfile.TemporaryFile(buffering=0))
+            ours, theirs = socket.socketpair()
+            undo.enter_context(ours)
+            with theirs:
+                ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+                status_r, status_w = os.pipe()
+                undo.callback(os.close, status_r)
+                try:
+                    self._channel.send(plan, (theirs.fileno(), status_w, log.fileno()))
+                    answer, _ = self._channel.receive(_START_TIMEOUT_S)
+                finally:
+                    os.close(status_w)
+            if not isinstance(answer, Born):
+                message = f"a child process for {plan.entry} could not start: {answer.reason}"
+                raise SandboxError(message)
+            undo.pop_all()
+        child = Child(answer, answer.pid, Channel(ours, accepts, limit_bytes), status_r, log)
+        try:
+            child.pid = _hear_who(ours)
+            ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
+        except BaseException:
+            child.kill()
+            raise
+        return child
 
     def close(self) -> None:
         """End the server; children that are still there die with it."""
@@ -143,18 +179,6 @@ class ForkServer:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def import_paths() -> tuple[list[str], list[str]]:
-    """Where packages are imported from: first what came before site-packages, last our own package.
-
-    Folders that pytest itself put in front of ``sys.path`` are left out: a ``torch.py`` beside a
-    solution must not be taken for torch.
-    """
-    wanted = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
-    site = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
-    package = str(Path(__file__).resolve().parents[2])
-    return [os.path.abspath(path) for path in wanted], [*site, package]
 
 
 def _hear_who(sock: socket.socket) -> int:

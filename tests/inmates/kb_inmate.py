@@ -37,3 +37,7 @@ def main(sock: socket.socket) -> None:
         except BaseException as error:  # noqa: BLE001 - to be told, whatever it is
             text = f"{type(error).__name__}: {error}"
         channel.send(Said(text))
+
+
+def nothing(_: socket.socket) -> None:
+    """End at once."""

@@ -125,6 +125,15 @@ def test_a_judge_that_is_killed_is_replaced_and_judges_again(engine: Engine, vic
     assert seat not in engine.seats()
 
 
+def test_a_fork_server_that_is_killed_between_two_pairs_is_replaced(engine: Engine) -> None:
+    assert engine.judge().status is RIGHT
+    for seat in engine.seats():
+        server = psutil.Process(seat).children()[0]
+        server.kill()
+        psutil.wait_procs([server], timeout=10)
+    assert [engine.judge().status for _ in range(3)] == [RIGHT] * 3
+
+
 def test_a_full_disk_is_no_fault_of_the_solution(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

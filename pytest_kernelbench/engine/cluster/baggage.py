@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_kernelbench.engine.cluster.messages import File
 from pytest_kernelbench.errors import BuildError, MachineError
 from pytest_kernelbench.folders import remove_tree
-from pytest_kernelbench.judge.staging import companions
+from pytest_kernelbench.judge.staging import companions, lies_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,8 +24,8 @@ def take(source: Path) -> tuple[File, ...]:
     """A solution with what belongs to it, itself first.
 
     That is everything beside a ``solution.py``, and otherwise what lies beside it and is named in
-    it, or in a file so found. Raises ``BuildError`` where it cannot be read, ``MachineError`` where
-    it is too long to be sent.
+    it, or in a file so found; no link that leads out of the folder. Raises ``BuildError`` where it
+    cannot be read, ``MachineError`` where it is too long to be sent.
     """
     taken: dict[Path, bytes] = {}
     try:
@@ -61,8 +61,10 @@ def _named(folder: Path, taken: dict[Path, bytes]) -> Iterator[Path]:
         text = unread.pop()
         for name in sorted(name for name in names if os.fsencode(name) in text):
             names.remove(name)
-            yield folder / name
-            unread.append(taken[folder / name])
+            path = folder / name
+            if lies_in(folder, path):
+                yield path
+                unread.append(taken[path])
 
 
 def _relative(path: Path, source: Path) -> str:

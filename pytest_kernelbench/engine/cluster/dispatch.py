@@ -17,7 +17,7 @@ from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.verdict import Status, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from pytest_kernelbench.catalog.pair import Pair
 
@@ -125,25 +125,31 @@ class Dispatcher:
             self._closed = True
             self._changed.notify()
         self._thread.join()
-        for handle in self._under_way:
-            self._tasks.cancel(handle)
         for trip in (*self._waiting, *self._under_way.values()):
             if not trip.verdict.cancel():
                 with suppress(InvalidStateError):
                     trip.verdict.set_exception(_over())
+        self._drop(self._under_way)
 
     def _work(self) -> None:
         while self._await_work():
-            self._count()
-            self._start_some()
-            if not self._under_way:
-                continue
-            for handle in self._tasks.done([*self._under_way], _LOOK_EVERY_S):
-                trip = self._under_way.pop(handle)
-                try:
-                    self._go_on(handle, trip)
-                except Exception as error:  # noqa: BLE001 - a pair's end, not the session's
-                    self._end(trip, ended_by(error, trip.pair))
+            try:
+                self._go_round()
+            except Exception as error:  # noqa: BLE001 - nobody may wait for a cluster that is gone
+                said = str(error).strip().partition("\n")[0]
+                self._give_up(f"the Ray cluster cannot be asked: {type(error).__name__}: {said}")
+
+    def _go_round(self) -> None:
+        self._count()
+        self._start_some()
+        if not self._under_way:
+            return
+        for handle in self._tasks.done([*self._under_way], _LOOK_EVERY_S):
+            trip = self._under_way.pop(handle)
+            try:
+                self._go_on(handle, trip)
+            except Exception as error:  # noqa: BLE001 - a pair's end, not the session's
+                self._end(trip, ended_by(error, trip.pair))
 
     def _await_work(self) -> bool:
         with self._changed:
@@ -247,7 +253,8 @@ class Dispatcher:
         if self._nodes:
             self._able_s = now_s
         elif now_s - self._able_s > _NO_NODE_PATIENCE_S:
-            self._give_up()
+            patience = f"for {_NO_NODE_PATIENCE_S:.0f} s"
+            self._give_up(f"{patience} no node of the Ray cluster could have judged this pair")
 
     def _avoid_nobody(self) -> None:
         """Who was to avoid the only node that is left would wait for ever."""
@@ -256,16 +263,25 @@ class Dispatcher:
                 trip.avoid = ""
                 self._tasks.cancel(handle)  # lost, and so judged again
 
-    def _give_up(self) -> None:
-        error = MachineError(
-            f"for {_NO_NODE_PATIENCE_S:.0f} s no node of the Ray cluster could have judged this "
-            "pair; see `ray status`"
-        )
-        for handle, trip in [*self._under_way.items()]:
-            self._tasks.cancel(handle)
-            self._end(trip, ended_by(error, trip.pair))
+    def _give_up(self, why: str) -> None:
+        """End what is under way and what waits."""
+        error = MachineError(f"{why}; see `ray status`")
+        with self._changed:
+            waiting = [*self._waiting]
+            self._waiting.clear()
+        under_way = dict(self._under_way)
         self._under_way.clear()
         self._parcels.clear()
+        self._building = 0
+        begun = [trip for trip in waiting if trip.verdict.set_running_or_notify_cancel()]
+        for trip in (*under_way.values(), *begun):
+            self._end(trip, ended_by(error, trip.pair))
+        self._drop(under_way)
+
+    def _drop(self, handles: Iterable[Handle]) -> None:
+        for handle in handles:
+            with suppress(Exception):  # a cluster that cannot be told has nothing left to do
+                self._tasks.cancel(handle)
 
 
 def _over() -> MachineError:

@@ -125,7 +125,8 @@ class Site:
         """End every process."""
         with self._lock:
             self._stay()
-            self._rest()
+            if self._seat is not None:
+                self._seat.close()
             if "_builder" in self.__dict__:
                 self._builder.close()
             remove_tree(Path(self._temporary))
@@ -140,17 +141,12 @@ class Site:
 
         def rest() -> None:
             with self._lock:
-                if self._idle is timer:
-                    self._rest()
+                if self._idle is timer and self._seat is not None:
+                    self._seat.rest()
 
         timer = self._idle = threading.Timer(_IDLE_S, rest)
         timer.daemon = True
         timer.start()
-
-    def _rest(self) -> None:
-        if self._seat is not None:
-            self._seat.close()
-            self._seat = None
 
     def _here(self, order: Order) -> Pair:
         """The pair as this node has it."""
