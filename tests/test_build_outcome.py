@@ -61,6 +61,17 @@ def test_a_manifest_that_names_something_else_is_none(job: Job, library: str) ->
     assert judged(job).outcome == "failed"
 
 
+def test_a_manifest_of_ours_is_not_written_through_a_link(job: Job, tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("kept")
+    manifest = tmp_path / "manifest.json"
+    manifest.unlink()
+    manifest.symlink_to(precious)
+    assert judged(job, End(-9, 1.0, stopped="it went on", idle=True)).outcome == "deferred"
+    assert precious.read_text() == "kept"
+    assert not manifest.is_symlink()
+
+
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", '{"kind": 7}', '{"kind": "built", "more": 1}', '{"error": "x"}']
 )
