@@ -90,7 +90,8 @@ def verdict(
 
     What an earlier session knows is asked of nobody: neither ``extension`` nor ``judge`` is made.
     """
-    from pytest_kernelbench.judging import built_only, ended_well, reach
+    from pytest_kernelbench.endings import built_only
+    from pytest_kernelbench.judging import ended_well, reach
 
     item, pair = request.node, Pair(problem, solution, _pair(request).earlier)
     if (known := item.stash.get(KNOWN, None)) is not None:

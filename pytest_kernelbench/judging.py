@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from pytest_kernelbench.endings import ended, ended_by
+from pytest_kernelbench.endings import ended_by
 from pytest_kernelbench.expectations import expect_judged
 from pytest_kernelbench.reporting import deliver
 from pytest_kernelbench.state import PAIR
-from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pytest
 
-    from pytest_kernelbench.catalog.pair import Pair
     from pytest_kernelbench.verdict import Verdict
 
 _T = TypeVar("_T")
@@ -37,8 +35,3 @@ def ended_well(item: pytest.Item, step: Callable[[], _T]) -> _T:
     reached = reach(item, failed)
     message = f"{reached.status} ends no item"
     raise AssertionError(message)
-
-
-def built_only(pair: Pair) -> Verdict:
-    """Under ``--kb-build-only``."""
-    return ended(pair, Status.SKIPPED, "built; not judged (--kb-build-only)")

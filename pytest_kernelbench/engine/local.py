@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.build.builder import Builder, Progress
-from pytest_kernelbench.endings import ended_by
+from pytest_kernelbench.endings import built_only, ended_by
 from pytest_kernelbench.engine.board import Board, Task
 from pytest_kernelbench.engine.devices import find_devices, lost, silent_gpus
 from pytest_kernelbench.engine.needs import lacking
@@ -133,6 +133,8 @@ class LocalEngine:
 
     def judge(self, pair: Pair, extension: Extension) -> Verdict:
         """Wait for the verdict; judged once more, by fresh processes, if the machine failed."""
+        if self.settings.build_only:  # there is nobody who would judge it
+            return built_only(pair)
         task = self._ask(pair, extension)
         try:
             while not task.verdict.done():
@@ -199,6 +201,8 @@ class LocalEngine:
             self._board.fail(task, MachineError("the session was over before this pair was built"))
         elif (error := built.exception()) is not None:
             self._board.fail(task, error)
+        elif self.settings.build_only:
+            self._board.end(task, built_only(task.pair))
         elif (earlier := task.pair.earlier) is None:
             self._board.built(task, built.result())
         else:
