@@ -16,6 +16,7 @@ from pytest_kernelbench.engine.devices import find_devices, lost, silent_gpus
 from pytest_kernelbench.engine.needs import lacking
 from pytest_kernelbench.engine.seat import Dismissed, Seat
 from pytest_kernelbench.errors import MachineError, MissingNeedError
+from pytest_kernelbench.sandbox.descriptors import hold_standard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -47,6 +48,7 @@ class LocalEngine:
         devices: Sequence[Device] | None = None,
         tell: Callable[[str], None] | None = None,
     ) -> None:
+        hold_standard()
         self.settings = settings
         self.devices = tuple(devices or find_devices(settings.device))
         self.device = self.devices[0]
