@@ -61,7 +61,10 @@ class Channel(Generic[Message]):
 
     def send(self, message: msgspec.Struct, fds: tuple[int, ...] = ()) -> None:
         """Send one message; ``fds`` are duplicated into the other process."""
-        body = self._encoder.encode(message)
+        try:
+            body = self._encoder.encode(message)
+        except UnicodeEncodeError:  # half a pair of UTF-16, out of a solution's own words
+            body = self._encoder.encode(_spelled_out(message))
         frame = HEADER.pack(len(body)) + body
         try:
             if fds:
@@ -126,6 +129,21 @@ class Channel(Generic[Message]):
         left_s = deadline - time.monotonic()
         if left_s <= 0 or not self._poller.poll(left_s * 1000):
             raise Silent("no answer before the deadline")
+
+
+def _spelled_out(message: msgspec.Struct) -> object:
+    """The same message, with escapes for what cannot be encoded."""
+
+    def clean(value: object) -> object:
+        if isinstance(value, str):
+            return value.encode("utf-8", "backslashreplace").decode()
+        if isinstance(value, dict):
+            return {clean(key): clean(item) for key, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [clean(item) for item in value]
+        return value
+
+    return clean(msgspec.to_builtins(message, builtin_types=(bytes,)))
 
 
 def _receive_fds(sock: socket.socket, size: int) -> tuple[bytes, tuple[int, ...]]:
