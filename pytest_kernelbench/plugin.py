@@ -206,11 +206,7 @@ def pytest_kernelbench_engine(config: pytest.Config, settings: Settings) -> Engi
     """Judge on this machine, or on a Ray cluster."""
     from pytest_kernelbench.engine.choice import make_engine
 
-    try:
-        return make_engine(settings, _teller(config))
-    except UsageError as error:
-        # It holds for every pair: one sentence says it, not one a pair.
-        return pytest.exit(str(error), pytest.ExitCode.USAGE_ERROR)
+    return make_engine(settings, _teller(config))
 
 
 def _teller(config: pytest.Config) -> Callable[[str], None]:

@@ -68,26 +68,42 @@ def test_without_ray_the_library_says_the_same(monkeypatch: pytest.MonkeyPatch) 
         make_engine(Settings(engine="ray"))
 
 
-def test_an_engine_that_cannot_be_made_ends_the_session_once(project) -> None:
-    project.write(
-        "conftest.py",
-        "import pytest\n"
-        "from pytest_kernelbench.engine import choice\n"
-        "from pytest_kernelbench.errors import UsageError\n"
-        "def nowhere(settings, tell):\n"
-        "    raise UsageError('no Ray cluster can be reached there')\n"
-        "choice.make_engine = nowhere\n",
-    )
-    project.solution("bob/level1/019_relu", "right")
-    before = make_engine
+REFUSING = """
+import pytest
+from pytest_kernelbench.errors import MachineError, UsageError
+def pytest_kernelbench_engine():
     try:
-        result = project.run("solutions")
-    finally:
-        sys.modules["pytest_kernelbench.engine.choice"].make_engine = before  # type: ignore[attr-defined]
-    assert result.ret == USAGE
+        open("/nowhere")
+    except OSError as error:
+        raise {error}("no Ray cluster can be reached there") from error
+"""
+
+
+@pytest.mark.parametrize(("error", "status"), [("UsageError", USAGE), ("MachineError", 1)])
+def test_an_engine_that_cannot_be_made_ends_the_session_once(
+    project, error: str, status: int
+) -> None:
+    project.write("conftest.py", REFUSING.format(error=error))
+    project.solution("bob/level1/019_relu", "right")
+    result = project.run("solutions")
+    assert result.ret == status
     said = result.stdout.str() + result.stderr.str()
     assert said.count("no Ray cluster can be reached there") == 1
     assert "Traceback" not in said
+    assert "have no verdict" not in said
+    result.stdout.fnmatch_lines(
+        ["no Ray cluster can be reached there", "!* nothing can be judged *"]
+    )
+    assert len(result.outlines) < 15
+
+
+def test_an_engine_that_workers_cannot_make_is_a_line_a_pair(project) -> None:
+    project.write("conftest.py", REFUSING.format(error="MachineError"))
+    project.solution("bob/level1/019_relu", "right")
+    result = project.pytester.runpytest_subprocess("solutions", "-n2")
+    result.assert_outcomes(errors=2)
+    assert result.stdout.str().count("no Ray cluster can be reached there") == 2
+    assert "Traceback" not in result.stdout.str()
 
 
 GPU = {"CPU": 8.0, "GPU": 2.0}
