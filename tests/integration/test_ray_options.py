@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import builtins
 import sys
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_kernelbench import checking
 from pytest_kernelbench.engine.choice import make_engine
-from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.errors import MachineError, UsageError
 from pytest_kernelbench.settings import Settings
 
 USAGE = 4
@@ -151,3 +153,39 @@ def test_nobody_at_that_address() -> None:
 
     with pytest.raises(UsageError, match=r"127\.0\.0\.1:9: no Ray cluster can be reached there"):
         Cluster(Settings(engine="ray", ray_address="127.0.0.1:9"))
+
+
+@pytest.mark.parametrize("temporary", ["/tmp", "/tmp/" + 112 * "x"])  # noqa: S108
+def test_a_ray_that_does_not_start_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, temporary: str
+) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed")
+    from pytest_kernelbench.engine.cluster import connection
+
+    folders: list[str] = []
+
+    def fail(*, _temp_dir: str, **_: Any) -> None:
+        folders.append(_temp_dir)
+        message = "the GCS did not answer\nsee its log"
+        raise RuntimeError(message)
+
+    monkeypatch.setattr(connection.ray, "init", fail)
+    monkeypatch.setattr(tempfile, "tempdir", temporary)
+    with pytest.raises(MachineError, match=r"Ray cannot be started .*: the GCS did not answer$"):
+        connection.Cluster(Settings(engine="ray"))
+    socket = f"{folders[0]}/session_2026-11-30_09-58-31_442237_4194304/sockets/plasma_store"
+    assert len(socket) <= 107
+    assert not Path(folders[0]).exists()
+
+
+def test_a_cluster_that_answers_otherwise_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed")
+    from pytest_kernelbench.engine.cluster import connection
+
+    def fail(**_: Any) -> None:
+        message = "version mismatch\nthe cluster has another"
+        raise RuntimeError(message)
+
+    monkeypatch.setattr(connection.ray, "init", fail)
+    with pytest.raises(UsageError, match=r"auto: no Ray cluster .* \(version mismatch\); start"):
+        connection.Cluster(Settings(engine="ray", ray_address="auto"))
