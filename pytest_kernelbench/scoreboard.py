@@ -33,6 +33,8 @@ class Scoreboard:
         self._asked: dict[int, tuple[int, Mapping[Key, str]]] = {}
         self._selftests: dict[str, str] = {}
         self.strays = 0
+        self._judges = False
+        """Whether pairs are to be judged: else it was only asked what there is, or is planned."""
 
     # Gathering
 
@@ -62,6 +64,13 @@ class Scoreboard:
         line = progress.make(self._config, self.collected)
         if line is not None:
             self._config.pluginmanager.register(line, name)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self) -> None:
+        """Know that pairs are judged now: ``--fixtures`` and its like collect, and end there."""
+        option = self._config.option
+        only_said = ("collectonly", "setuponly", "setupplan")
+        self._judges = not any(getattr(option, name, False) for name in only_said)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the verdict off a report and let every plugin hear it."""
@@ -154,7 +163,7 @@ class Scoreboard:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """A gate that is missed or a pair without an end fails a session that would have passed."""
-        if session.config.option.collectonly or self._plans_only():
+        if not self._judges:
             return
         missed = self.unjudged or not all(gate.passed for gate in self._gates())
         if missed and session.exitstatus in (
@@ -170,13 +179,9 @@ class Scoreboard:
 
         return all_gates(self.outcome())
 
-    def _plans_only(self) -> bool:
-        option = self._config.option
-        return bool(getattr(option, "setuponly", False) or getattr(option, "setupplan", False))
-
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """The table, what is missing from it, and the gates."""
-        if self._config.option.collectonly or not (self.collected or self.strays):
+        if not self._judges or not (self.collected or self.strays):
             return
         terminalreporter.write_sep("=", "kernelbench")
         refusal = self._state.refusal
@@ -203,7 +208,7 @@ class Scoreboard:
     def _losses(self) -> Iterable[str]:
         if self.strays:
             yield f"{self.strays} of the solutions cannot be paired with a problem"
-        if self._plans_only() or self._state.refusal:
+        if self._state.refusal:
             return
         if unjudged := self.unjudged:
             yield f"{len(unjudged)} of {len(self.collected)} pairs collected have no verdict:"

@@ -186,3 +186,14 @@ def test_setup_plan_and_fixtures_run_nothing(one, tree) -> None:
     assert not (tree.path / "ahead").exists()
     one("right", "--fixtures").stdout.fnmatch_lines(["verdict -- *fixtures.py:*"])
     one("right", "--markers").stdout.fnmatch_lines(["@pytest.mark.kernel(level, number, *"])
+
+
+SHOWS = ["--fixtures", "--fixtures-per-test", "--markers", "--collect-only", "--setup-plan"]
+
+
+@pytest.mark.parametrize("option", [*SHOWS, "--setup-only", "--cache-show"])
+def test_who_only_asks_hears_of_no_verdicts(one, option: str) -> None:
+    result = one("right", option)
+    assert result.ret == pytest.ExitCode.OK
+    assert not any("= kernelbench =" in line for line in result.outlines)
+    assert "have no verdict" not in result.stdout.str()
