@@ -99,6 +99,7 @@ def test_a_cheat_is_rejected_for_what_it_does(judge: Judge, problems: Path, name
 WORDS = {
     "half a pair": ("raise ValueError('\\ud83d')", r"ValueError: \ud83d"),
     "none": ("raise Silent", "Silent: <exception str() failed>"),
+    "an interrupt": ("raise KeyboardInterrupt", "KeyboardInterrupt"),
     "a module's": ("raise ModuleNotFoundError('none such', name=5)", "ModuleNotFoundError: none"),
 }
 """What a solution raises, and what is said of it."""

@@ -171,7 +171,7 @@ class DeviceRunner:
                 driver.synchronize()
         except loading.Stop:
             raise
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - it is told
+        except BaseException as error:  # noqa: BLE001 - it is told
             source = construct.source if construct is not None else ""
             raise loading.Stop(loading.failure("forward", error, source)) from None
         finally:

@@ -141,7 +141,7 @@ def construct(order: Construct) -> Any:
         interpreter.complete()
         for name, value in order.overrides.items():
             setattr(module, name, value)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - it is told
+    except BaseException as error:  # noqa: BLE001 - it is told
         raise Stop(failure("import", error, order.source)) from None
     entry = getattr(module, order.entry, None)
     if not callable(entry):
@@ -150,7 +150,7 @@ def construct(order: Construct) -> Any:
         raise Stop(Failed("entry", "AttributeError", text))
     try:
         return _instance(entry, order)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - it is told
+    except BaseException as error:  # noqa: BLE001 - it is told
         raise Stop(failure("construct", error, order.source)) from None
 
 

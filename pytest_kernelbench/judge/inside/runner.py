@@ -179,5 +179,5 @@ class Runner:
                 result = self.called(*arguments)
             structure, tensors = forms.flatten(result)
             return structure, [forms.plain(tensor) for tensor in tensors]
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - it is told
+        except BaseException as error:  # noqa: BLE001 - it is told
             raise loading.Stop(loading.failure("forward", error, self.order.source)) from None
