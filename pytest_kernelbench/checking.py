@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +70,8 @@ def checked_settings(config: pytest.Config) -> Settings:
             from pytest_kernelbench.catalog.changed import changed_since
 
             changed_since(commit, config.rootpath)  # refused before anything runs
+        if getattr(config.option, "kb_cache", None) is not None:
+            _check_cache(given["cache_dir"])
         for field in WRITTEN:
             _check_file(field, given.get(field))
         if given.get("html") is not None:
@@ -222,6 +225,15 @@ def _check_file(field: str, path: Path | None) -> None:
     if path is not None and (path.is_dir() or not path.parent.is_dir()):
         flag = {option.field: option.flag for option in options.OPTIONS}[field]
         message = f"{flag} {path}: not a file in a folder that exists"
+        raise UsageError(message)
+
+
+def _check_cache(folder: Path) -> None:
+    """Of one that was given: most sessions have no use for the usual one, and must not need it."""
+    place = next(each for each in (folder, *folder.parents) if os.path.lexists(each))
+    if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
+        why = f"{place} cannot be written" if place.is_dir() else f"{place} is no folder"
+        message = f"--kb-cache {folder}: {why}"
         raise UsageError(message)
 
 

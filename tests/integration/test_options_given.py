@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 USAGE = pytest.ExitCode.USAGE_ERROR
@@ -38,6 +40,8 @@ def project(tree):
         (["--kb-baseline=numpy"], "--kb-baseline numpy: unknown; there are compile, *eager"),
         (["--kb-engine=cloud"], "--kb-engine cloud: unknown; there are local, ray"),
         (["--kb-json=nowhere/x.jsonl"], "--kb-json */nowhere/x.jsonl: not a file in a folder*"),
+        (["--kb-cache=conftest.py"], "--kb-cache */conftest.py: */conftest.py is no folder"),
+        (["--kb-cache=conftest.py/x"], "--kb-cache */conftest.py/x: */conftest.py is no folder"),
         (["--kb-timeout=0"], "--kb-timeout: '0' is not a number above 0"),
         (["--kb-device=cuda:99"], "*--kb-device=cuda:99: * CUDA devices are visible here*"),
     ],
@@ -48,6 +52,16 @@ def test_refused(project, xdist: list[str], args: list[str], message: str) -> No
     assert result.ret == USAGE
     result.stderr.fnmatch_lines([f"ERROR: {message}"])
     assert not (project.path / "ahead").exists()
+
+
+def test_a_cache_that_cannot_be_written_is_refused_where_it_was_asked_for(
+    project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)
+    result = project.run("solutions", "--kb-cache=one/two")
+    assert result.ret == USAGE
+    result.stderr.fnmatch_lines([f"ERROR: --kb-cache */one/two: {project.path} cannot be written"])
+    project.run("solutions").assert_outcomes(passed=1)
 
 
 @pytest.mark.parametrize(
