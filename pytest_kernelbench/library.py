@@ -365,8 +365,8 @@ def _check_types(question: Question) -> None:
     if not files or not all(isinstance(part, str) for file in files for part in file):
         message = "the files of a Material are pairs of a name and a text, both str; one at least"
         raise UsageError(message)
-    if not isinstance(question.entry, str):
-        message = f"an entry is the name of a class, not {_kind(question.entry)}"
+    if not isinstance(question.entry, str) or not question.entry.isidentifier():
+        message = f"an entry is the name of a class, not {question.entry!r}"
         raise UsageError(message)
 
 

@@ -115,6 +115,7 @@ def test_what_does_not_exist(judge: Judge, question: Question, says: str) -> Non
         (Question("1/19", b"x"), "or a Material, not bytes"),  # type: ignore[arg-type]
         (Question(119, "x"), "a problem is a str, a Path or a Problem, not int"),  # type: ignore[arg-type]
         (Question("1/19", "x", entry=None), "an entry is the name of a class, not None"),  # type: ignore[arg-type]
+        (Question("1/19", "x", entry="a b"), "an entry is the name of a class, not 'a b'"),
         (Question("1/19", Material(())), "pairs of a name and a text"),
         (Question("1/19", Material((("solution.py", None),))), "both str"),  # type: ignore[arg-type]
         (("1/19", "x"), "a question is a Question, not tuple"),
