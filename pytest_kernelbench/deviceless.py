@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_kernelbench.errors import origins
+from pytest_kernelbench.errors import origins, said
 
 # torch, Triton and the CUDA runtime, without a device or without a driver.
 _WORDS = (
@@ -25,5 +25,5 @@ _WORDS = (
 
 def lacks_device(error: BaseException) -> bool:
     """Whether it, or what it came from, is the lack of a device."""
-    text = "\n".join(str(link) for link in origins(error)).lower()
+    text = "\n".join(said(link) for link in origins(error)).lower()
     return any(words in text for words in _WORDS)

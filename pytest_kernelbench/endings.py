@@ -45,6 +45,11 @@ def ended(pair: Pair, status: Status, *reasons: str, **more: Any) -> Verdict:  #
     )
 
 
+def built_only(pair: Pair) -> Verdict:
+    """Where nothing but a build was asked for, and it went well."""
+    return ended(pair, Status.SKIPPED, "built; not judged (--kb-build-only)")
+
+
 def ended_by(error: Exception, pair: Pair) -> Verdict:
     """What an exception of the engine says of a pair; a bug of ours is not held against anyone.
 

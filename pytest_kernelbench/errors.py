@@ -84,6 +84,14 @@ class MissingNeedError(BuildError):
         self.need = need
 
 
+def said(error: BaseException) -> str:
+    """Its message; empty where a solution's own exception has none that can be had."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - whatever its __str__ does
+        return ""
+
+
 def origins(error: BaseException) -> list[BaseException]:
     """The exception, and what it came from, the nearest first."""
     links: list[BaseException] = []

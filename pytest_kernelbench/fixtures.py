@@ -31,10 +31,15 @@ def kb_settings(pytestconfig: pytest.Config) -> Settings:
 @pytest.fixture(scope="session")
 def engine(request: pytest.FixtureRequest, kb_settings: Settings) -> Iterator[Engine]:
     """Where pairs are built and judged; made when the first pair asks for it."""
+    from pytest_kernelbench.errors import KernelbenchError
+    from pytest_kernelbench.judging import no_engine
     from pytest_kernelbench.provenance import hashes_of
 
     config = request.config
-    made = config.hook.pytest_kernelbench_engine(config=config, settings=kb_settings)
+    try:
+        made = config.hook.pytest_kernelbench_engine(config=config, settings=kb_settings)
+    except KernelbenchError as error:
+        no_engine(config, error)
     if not hasattr(config, "workerinput"):
         # xdist's workers build side by side as it is, and do not know which pairs will be theirs.
         stashes = [item.stash for item in request.session.items if _will_run(item)]
@@ -90,7 +95,8 @@ def verdict(
 
     What an earlier session knows is asked of nobody: neither ``extension`` nor ``judge`` is made.
     """
-    from pytest_kernelbench.judging import built_only, ended_well, reach
+    from pytest_kernelbench.endings import built_only
+    from pytest_kernelbench.judging import ended_well, reach
 
     item, pair = request.node, Pair(problem, solution, _pair(request).earlier)
     if (known := item.stash.get(KNOWN, None)) is not None:

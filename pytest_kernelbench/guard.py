@@ -122,7 +122,7 @@ def close_import_path(guard: Guard, root: Path) -> list[str]:
     """
     removed = []
     for entry in list(sys.path):
-        path = Path(entry).absolute()
+        path = Path(os.path.normpath(Path(entry).absolute()))
         ours = path == Path.cwd() or (
             path.is_relative_to(root) and not path.is_relative_to(sys.prefix)
         )

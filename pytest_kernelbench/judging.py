@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-from pytest_kernelbench.endings import ended, ended_by
-from pytest_kernelbench.expectations import expect_judged
+import pytest
+
+from pytest_kernelbench.endings import ended_by
+from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.expectations import NotJudged, expect_judged
 from pytest_kernelbench.reporting import deliver
-from pytest_kernelbench.state import PAIR
-from pytest_kernelbench.verdict import Status
+from pytest_kernelbench.state import PAIR, STATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pytest
-
-    from pytest_kernelbench.catalog.pair import Pair
+    from pytest_kernelbench.errors import KernelbenchError
     from pytest_kernelbench.verdict import Verdict
 
 _T = TypeVar("_T")
@@ -39,6 +39,13 @@ def ended_well(item: pytest.Item, step: Callable[[], _T]) -> _T:
     raise AssertionError(message)
 
 
-def built_only(pair: Pair) -> Verdict:
-    """Under ``--kb-build-only``."""
-    return ended(pair, Status.SKIPPED, "built; not judged (--kb-build-only)")
+def no_engine(config: pytest.Config, error: KernelbenchError) -> NoReturn:
+    """End the session: it holds for every pair, so one sentence says it, not one a pair.
+
+    A worker of xdist's has only its own pairs to speak of.
+    """
+    if hasattr(config, "workerinput"):
+        raise NotJudged(str(error)) from None
+    config.stash[STATE].refusal = str(error)
+    usage, failed = pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.TESTS_FAILED
+    pytest.exit("nothing can be judged here", usage if isinstance(error, UsageError) else failed)

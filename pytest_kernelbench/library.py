@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import os
+import re
 import threading
 from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
 from contextlib import suppress
@@ -22,10 +23,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_kernelbench.catalog.baseline import check_baselines
-from pytest_kernelbench.catalog.material import Material, materialise, too_long, unsafe
+from pytest_kernelbench.catalog.material import (
+    Material,
+    materialise,
+    too_large,
+    too_long,
+    unsafe,
+)
 from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
 from pytest_kernelbench.catalog.problems import ProblemCatalog
-from pytest_kernelbench.endings import ended_by
+from pytest_kernelbench.endings import ended, ended_by
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.reading import problem as read_problem_id
 from pytest_kernelbench.settings import Settings
@@ -40,6 +47,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 DEFAULT_AHEAD = 8
 _Asked = tuple["Question", "Future[Verdict]"]
+_FILE_NAME = re.compile(r"\s*\S+\.py\s*")
 _UNTOLD = frozenset({Status.NOT_JUDGED, Status.BAD_PROBLEM, Status.SKIPPED})
 
 
@@ -85,9 +93,12 @@ class Judge:
 
         Cancelling it drops the pair, or its verdict if it is being judged already. Raises
         ``UsageError`` where the problem does not exist or the judge is closed. Whatever the
-        solution does is a verdict; an exception in the future says that no engine could be made.
+        solution is or does is a verdict; an exception in the future says that no engine could be
+        made.
         """
-        pair = self.pair(question)
+        _check_types(question)
+        refusal = _no_source(question.solution)
+        pair = self._unwritten(question) if refusal else self.pair(question)
         verdict: Future[Verdict] = Future()
         with self._lock:
             if self._closed or self._pid != os.getpid():
@@ -96,6 +107,9 @@ class Judge:
                 raise UsageError(message)
             self._open.add(verdict)
         verdict.add_done_callback(self._forget)
+        if refusal:
+            verdict.set_result(ended(pair, Status.NOT_BUILT, refusal))
+            return verdict
         self._engine.add_done_callback(lambda made: _ask(made, pair, verdict))
         return verdict
 
@@ -118,30 +132,31 @@ class Judge:
 
         At most ``ahead`` questions are taken whose verdicts have not been asked for: a slow
         consumer slows the source down, and memory does not grow with the length of the source.
-        Raises ``UsageError`` as ``submit`` does, and where the judge is closed meanwhile.
+        Raises ``UsageError`` as ``submit`` does, and where the judge is closed meanwhile; also what
+        the source raises. What was asked before that is answered first.
         """
+        _check_ahead(ahead)
         source = _asynchronous(questions)
         pending: dict[asyncio.Future[Verdict], Question] = {}
         coming: asyncio.Future[_Asked | None] | None = None
-        exhausted = False
+        last: asyncio.Future[_Asked | None] | None = None
         try:
-            while True:
-                if coming is None and not exhausted and len(pending) < ahead:
+            while last is None or pending:
+                if coming is None and last is None and len(pending) < ahead:
                     coming = asyncio.ensure_future(self._next(source))
                 waited: list[asyncio.Future[Any]] = [*pending]
                 if coming is not None:
                     waited.append(coming)
-                if not waited:
-                    return
                 await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
                 if coming is not None and coming.done():
-                    asked, coming = coming.result(), None
-                    if asked is None:
-                        exhausted = True
-                    else:
+                    taken, coming = coming, None
+                    if (asked := _asked(taken)) is not None:
                         pending[asyncio.wrap_future(asked[1])] = asked[0]
-                for future in [each for each in pending if each.done()]:
+                    else:
+                        last = taken
+                for future in sorted(filter(asyncio.Future.done, pending), key=_has_failed):
                     yield pending.pop(future), _result(future)
+            last.result()  # raises what the source did
         finally:
             for answer in pending:
                 answer.cancel()
@@ -164,6 +179,14 @@ class Judge:
     def pair(self, question: Question) -> Pair:
         """The pair a question is about; sources are written to files below the cache folder."""
         solution = self._file(question.solution, "solution")
+        return self._paired(question, solution)
+
+    def _unwritten(self, question: Question) -> Pair:
+        """The pair of a source that is not worth a file."""
+        given = question.solution
+        return self._paired(question, given if isinstance(given, Path) else Path("solution.py"))
+
+    def _paired(self, question: Question, solution: Path) -> Pair:
         return Pair(
             self._problem(question.problem),
             Solution(solution, question.entrant, question.sample, question.entry),
@@ -202,6 +225,9 @@ class Judge:
     def _problem(self, asked: Problem | Path | str) -> Problem:
         if isinstance(asked, Problem):
             return asked
+        if isinstance(asked, str) and _FILE_NAME.fullmatch(asked):
+            message = f"{asked!r} is the name of a file, no problem: a file is given as a Path"
+            raise UsageError(message)
         if isinstance(asked, str) and "\n" not in asked and "/" in asked:
             return self._known_problem(asked)
         path = self._file(asked, "problem")
@@ -321,6 +347,58 @@ def _settle(judged: Future[Verdict], pair: Pair, verdict: Future[Verdict]) -> No
         verdict.set_result(
             ended_by(error, pair) if isinstance(error, Exception) else judged.result()
         )
+
+
+def _check_types(question: Question) -> None:
+    """Raise ``UsageError`` where the program that asks has put something else in its place."""
+    if not isinstance(question, Question):
+        message = f"a question is a Question, not {_kind(question)}"
+        raise UsageError(message)
+    if not isinstance(question.problem, (Problem, Path, str)):
+        message = f"a problem is a str, a Path or a Problem, not {_kind(question.problem)}"
+        raise UsageError(message)
+    given = question.solution
+    if not isinstance(given, (Path, str, Material)):
+        message = f"a solution is a str, a Path or a Material, not {_kind(given)}"
+        raise UsageError(message)
+    files = given.files if isinstance(given, Material) else (("solution.py", ""),)
+    if not files or not all(isinstance(part, str) for file in files for part in file):
+        message = "the files of a Material are pairs of a name and a text, both str; one at least"
+        raise UsageError(message)
+    if not isinstance(question.entry, str):
+        message = f"an entry is the name of a class, not {_kind(question.entry)}"
+        raise UsageError(message)
+
+
+def _kind(value: object) -> str:
+    return "None" if value is None else type(value).__name__
+
+
+def _no_source(solution: Path | str | Material) -> str:
+    """Why it is not even tried to build this; empty if it is."""
+    if isinstance(solution, Path):
+        return too_large(solution)
+    if isinstance(solution, str):
+        if _FILE_NAME.fullmatch(solution):
+            return f"its source is a name, {solution.strip()!r}; a file is given as a Path"
+        return too_long(solution)
+    return next(filter(None, (too_long(text) for _, text in solution.files)), "")
+
+
+def _check_ahead(ahead: int) -> None:
+    if not isinstance(ahead, int) or ahead < 1:
+        message = f"ahead={ahead!r} asks nothing: it is a whole number of at least 1"
+        raise UsageError(message)
+
+
+def _asked(taken: asyncio.Future[_Asked | None]) -> _Asked | None:
+    """None where there are no more questions, whether the source ended or failed."""
+    return taken.result() if taken.exception() is None else None
+
+
+def _has_failed(verdict: asyncio.Future[Verdict]) -> bool:
+    """Those are told last: they end the rest."""
+    return verdict.cancelled() or verdict.exception() is not None
 
 
 def _result(verdict: asyncio.Future[Verdict]) -> Verdict:

@@ -63,12 +63,15 @@ def _initial_folders(config: pytest.Config) -> list[Path]:
     paths = given or [
         path for pattern in config.getini("testpaths") for path in config.rootpath.glob(pattern)
     ]
-    anchors = [Path(start, str(path).partition("::")[0]) for path in paths or [start]]
-    cut = Path(start, namespace.confcutdir).absolute()
-    folders = initial_conftest_folders(
-        Path(*anchor.absolute().parts) for anchor in anchors if anchor.exists()
-    )
+    anchors = [_absolute(start, str(path).partition("::")[0]) for path in paths or [start]]
+    cut = _absolute(start, namespace.confcutdir)
+    folders = initial_conftest_folders(anchor for anchor in anchors if anchor.exists())
     return [folder for folder in dict.fromkeys(folders) if folder not in cut.parents]
+
+
+def _absolute(start: Path, path: str | Path) -> Path:
+    """As pytest has its arguments: without "..", links as they are."""
+    return Path(os.path.normpath(start / path))
 
 
 def _guard(config: pytest.Config, settings: Settings) -> Guard:
@@ -206,11 +209,7 @@ def pytest_kernelbench_engine(config: pytest.Config, settings: Settings) -> Engi
     """Judge on this machine, or on a Ray cluster."""
     from pytest_kernelbench.engine.choice import make_engine
 
-    try:
-        return make_engine(settings, _teller(config))
-    except UsageError as error:
-        # It holds for every pair: one sentence says it, not one a pair.
-        return pytest.exit(str(error), pytest.ExitCode.USAGE_ERROR)
+    return make_engine(settings, _teller(config))
 
 
 def _teller(config: pytest.Config) -> Callable[[str], None]:

@@ -179,7 +179,10 @@ class Scoreboard:
         if self._config.option.collectonly or not (self.collected or self.strays):
             return
         terminalreporter.write_sep("=", "kernelbench")
-        for line in self._table():
+        refusal = self._state.refusal
+        for line in refusal.splitlines():
+            terminalreporter.write_line(line, red=True)
+        for line in () if refusal and not self.verdicts else self._table():
             terminalreporter.write_line(line)
         for line in self._losses():
             terminalreporter.write_line(line, red=True)
@@ -200,7 +203,7 @@ class Scoreboard:
     def _losses(self) -> Iterable[str]:
         if self.strays:
             yield f"{self.strays} of the solutions cannot be paired with a problem"
-        if self._plans_only():
+        if self._plans_only() or self._state.refusal:
             return
         if unjudged := self.unjudged:
             yield f"{len(unjudged)} of {len(self.collected)} pairs collected have no verdict:"

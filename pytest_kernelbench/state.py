@@ -36,6 +36,8 @@ class State:
     """The file of each (entrant, level, number, sample), so that none is judged twice."""
     engine: Engine | None = None
     """Once the first pair has asked for one; never in xdist's controller."""
+    refusal: str = ""
+    """Why there is none, if there can be none: it holds for every pair."""
     told: dict[Path, Path] = field(default_factory=dict)
     """By folder, the file at which something was said that holds for all of the folder."""
     _named: frozenset[Path] | None = None

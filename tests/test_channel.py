@@ -55,6 +55,25 @@ def test_a_message_and_its_descriptor_arrive(ends: Ends) -> None:
     os.close(fd)
 
 
+class Report(msgspec.Struct, frozen=True, tag=True):
+    names: dict[str, tuple[str, ...]]
+    data: bytes
+    pong: Pong
+
+
+def test_text_that_cannot_be_encoded_arrives_spelled_out() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        half = "half a pair \ud83d"
+        Channel[Any](theirs, Ping).send(Report({half: (half, "äö")}, b"\xff", Pong(half)))
+        message, _ = Channel[Any](ours, Report).receive(1)
+        Channel[Any](theirs, Ping).send(Pong(half))
+        pong, _ = Channel[Any](ours, Pong).receive(1)
+    told = r"half a pair \ud83d"
+    assert message == Report({told: (told, "äö")}, b"\xff", Pong(told))
+    assert pong == Pong(told)
+
+
 def test_descriptors_in_flight_are_sent_with_all_that_one_may_have(
     ends: Ends, monkeypatch: pytest.MonkeyPatch
 ) -> None:

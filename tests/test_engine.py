@@ -226,6 +226,12 @@ def test_build_only_judges_nothing(make: Any, seats: Any, pairs: Any) -> None:
     asked = pairs(2)
     engine.ahead(asked)
     assert engine.build(asked[1]) is BUILT
+    unbuilt = pairs(3)[2]
+    unbuilt.solution.path.write_text("def (:")
+    verdicts = [engine.submit(pair).result(30) for pair in (asked[0], unbuilt)]
+    assert [each.status for each in verdicts] == [Status.SKIPPED, Status.NOT_BUILT]
+    assert verdicts[0].reasons == ("built; not judged (--kb-build-only)",)
+    assert engine.judge(asked[1], BUILT).status is Status.SKIPPED
     assert seats.made == []
 
 

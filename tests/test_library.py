@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fake_engine import FakeEngine
@@ -93,12 +94,57 @@ def test_problem_by_number_and_by_file(judge: Judge, settings: Settings) -> None
         (Question(Path("nowhere.py"), "x"), "no problem file nowhere.py"),
         (Question(PROBLEM, Path("nowhere.py")), "no solution file nowhere.py"),
         (Question(PROBLEM, Material((("../x.py", ""),))), "leads out of the solution's folder"),
-        (Question(PROBLEM, "#" * (5 << 20)), "its source has 5,242,880 bytes"),
+        (Question("#" * (5 << 20), "x"), "its source has 5,242,880 bytes"),
+        (
+            Question("problems/level1/019_relu.py", "x"),
+            "_relu.py' is the name of a file, no problem",
+        ),
+        (Question("019_relu.py", "x"), "'019_relu.py' is the name of a file, no problem"),
     ],
 )
 def test_what_does_not_exist(judge: Judge, question: Question, says: str) -> None:
     with pytest.raises(UsageError, match=says):
         judge.judge(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        (Question("1/19", None), "a solution is a str, a Path or a Material, not None"),  # type: ignore[arg-type]
+        (Question("1/19", 5), "or a Material, not int"),  # type: ignore[arg-type]
+        (Question("1/19", b"x"), "or a Material, not bytes"),  # type: ignore[arg-type]
+        (Question(119, "x"), "a problem is a str, a Path or a Problem, not int"),  # type: ignore[arg-type]
+        (Question("1/19", "x", entry=None), "an entry is the name of a class, not None"),  # type: ignore[arg-type]
+        (Question("1/19", Material(())), "pairs of a name and a text"),
+        (Question("1/19", Material((("solution.py", None),))), "both str"),  # type: ignore[arg-type]
+        (("1/19", "x"), "a question is a Question, not tuple"),
+    ],
+)
+def test_what_is_of_another_type(judge: Judge, question: Question, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        judge.judge(question)
+
+
+LONG = "#" * (5 << 20)
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        (LONG, "its source has 5,242,880 bytes, more than 4,194,304"),
+        (Material((("solution.py", "x"), ("k.cu", LONG))), "its source has 5,242,880 bytes"),
+        (Path("long.py"), "long.py has 5,242,880 bytes"),
+        ("solutions/x.py", "its source is a name, 'solutions/x.py'; a file is given as a Path"),
+    ],
+)
+def test_what_is_no_source_is_not_built(
+    judge: Judge, settings: Settings, source: Path | str | Material, says: str
+) -> None:
+    Path("long.py").write_text(LONG)
+    verdict = judge.judge(Question("1/19", source, entrant="ann"))
+    assert (verdict.status, verdict.number, verdict.entrant) == (Status.NOT_BUILT, 19, "ann")
+    assert says in verdict.reasons[0]
+    assert not (settings.cache_dir / "sources").exists()
 
 
 @pytest.mark.parametrize(
@@ -293,6 +339,53 @@ def test_a_slow_source_does_not_hold_verdicts_back(judge: Judge) -> None:
         return None
 
     assert asyncio.run(asyncio.wait_for(first(), 10)) == "first"
+
+
+def test_what_was_asked_before_a_wrong_question_is_answered(settings: Settings) -> None:
+    class Slow(Pooled):
+        def judge(self, pair: Pair, extension: Extension) -> Verdict:
+            time.sleep(0.1)  # so that the wrong question is met first
+            return super().judge(pair, extension)
+
+    questions = [Question(PROBLEM, solution("right"), key=n) for n in range(3)]
+    wrong = Question("1/20", solution("right"))
+    taken: list[object] = []
+
+    async def ask(judge: Judge) -> None:
+        asked = iter([*questions, wrong, *questions])
+        async for question, _ in judge.judge_many(asked):
+            taken.append(question.key)
+
+    with Judge(settings, Slow) as judge, pytest.raises(UsageError, match="no problem 1/20"):
+        asyncio.run(ask(judge))
+    assert sorted(taken) == [0, 1, 2]
+
+
+def test_what_was_asked_before_its_source_fails_is_answered(judge: Judge) -> None:
+    taken: list[object] = []
+
+    async def source() -> AsyncIterator[Question]:
+        yield Question(PROBLEM, solution("right"), key="first")
+        message = "the policy died"
+        raise RuntimeError(message)
+
+    async def ask() -> None:
+        async for question, _ in judge.judge_many(source()):
+            taken.append(question.key)
+
+    with pytest.raises(RuntimeError, match="the policy died"):
+        asyncio.run(ask())
+    assert taken == ["first"]
+
+
+@pytest.mark.parametrize("ahead", [0, -1, None])
+def test_none_ahead_asks_nothing(judge: Judge, ahead: Any) -> None:
+    async def ask() -> None:
+        async for _ in judge.judge_many([Question(PROBLEM, solution("right"))], ahead=ahead):
+            pytest.fail("a verdict on what cannot have been asked")
+
+    with pytest.raises(UsageError, match=f"ahead={ahead} asks nothing"):
+        asyncio.run(ask())
 
 
 def test_closed_in_the_midst_says_so(settings: Settings) -> None:

@@ -102,6 +102,13 @@ class Board:
             if not task.verdict.done() and task.verdict.set_running_or_notify_cancel():
                 task.verdict.set_exception(error)
 
+    def end(self, task: Task, verdict: Verdict) -> None:
+        """Nobody need judge it: this is its verdict."""
+        with self._changed:
+            self._tasks.pop(task.number, None)
+            if not task.verdict.done() and task.verdict.set_running_or_notify_cancel():
+                task.verdict.set_result(verdict)
+
     def take(self, last: Problem | None, elsewhere: Collection[Problem]) -> Task | None:
         """Wait for a pair to judge; None once the board is closed.
 

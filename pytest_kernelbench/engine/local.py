@@ -10,12 +10,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.build.builder import Builder, Progress
-from pytest_kernelbench.endings import ended_by
+from pytest_kernelbench.endings import built_only, ended_by
 from pytest_kernelbench.engine.board import Board, Task
 from pytest_kernelbench.engine.devices import find_devices, lost, silent_gpus
 from pytest_kernelbench.engine.needs import lacking
 from pytest_kernelbench.engine.seat import Dismissed, Seat
 from pytest_kernelbench.errors import MachineError, MissingNeedError
+from pytest_kernelbench.sandbox.descriptors import hold_standard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -47,6 +48,7 @@ class LocalEngine:
         devices: Sequence[Device] | None = None,
         tell: Callable[[str], None] | None = None,
     ) -> None:
+        hold_standard()
         self.settings = settings
         self.devices = tuple(devices or find_devices(settings.device))
         self.device = self.devices[0]
@@ -133,6 +135,8 @@ class LocalEngine:
 
     def judge(self, pair: Pair, extension: Extension) -> Verdict:
         """Wait for the verdict; judged once more, by fresh processes, if the machine failed."""
+        if self.settings.build_only:  # there is nobody who would judge it
+            return built_only(pair)
         task = self._ask(pair, extension)
         try:
             while not task.verdict.done():
@@ -199,6 +203,8 @@ class LocalEngine:
             self._board.fail(task, MachineError("the session was over before this pair was built"))
         elif (error := built.exception()) is not None:
             self._board.fail(task, error)
+        elif self.settings.build_only:
+            self._board.end(task, built_only(task.pair))
         elif (earlier := task.pair.earlier) is None:
             self._board.built(task, built.result())
         else:

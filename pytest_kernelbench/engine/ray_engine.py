@@ -21,6 +21,7 @@ from pytest_kernelbench.engine.cluster.dispatch import Dispatcher
 from pytest_kernelbench.engine.cluster.messages import File, Order, encode, identity
 from pytest_kernelbench.engine.needs import lacking
 from pytest_kernelbench.errors import BuildError, MachineError, MissingNeedError, ProblemError
+from pytest_kernelbench.sandbox.descriptors import hold_standard
 from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class RayEngine:
     """
 
     def __init__(self, settings: Settings) -> None:
+        hold_standard()
         self.settings = settings
         self.cluster = Cluster(settings)
         self.device = self.cluster.device

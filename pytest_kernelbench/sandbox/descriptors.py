@@ -1,4 +1,6 @@
-"""Descriptors in flight: the kernel counts them by user, and asks the sender's own limit.
+"""Descriptors: how many may be in flight, and which numbers are nobody's.
+
+Those in flight the kernel counts by user, and asks the sender's own limit.
 
 A solution that fills its own sockets with them would keep the judge, and other sessions of the same
 user, from sending any. So a solution's limit lies below what everybody else may raise theirs to.
@@ -7,11 +9,24 @@ user, from sending any. So a solution's limit lies below what everybody else may
 from __future__ import annotations
 
 import errno
+import os
 import resource
 import socket
 
 _MOST = 1024
 """More than any kernel opens."""
+_STANDARD = 3
+
+
+def hold_standard() -> None:
+    """Open ``/dev/null`` in place of standard input, output and error that are closed.
+
+    As in a daemon: a socket would get such a number, and be lost where a child's own output takes
+    its place, or have written into it what some library prints.
+    """
+    while (opened := os.open(os.devnull, os.O_RDWR)) < _STANDARD:
+        os.set_inheritable(opened, True)
+    os.close(opened)
 
 
 def bound() -> None:

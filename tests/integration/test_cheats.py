@@ -96,6 +96,35 @@ def test_a_cheat_is_rejected_for_what_it_does(judge: Judge, problems: Path, name
     assert outcome(case, verdict).ok
 
 
+WORDS = {
+    "half a pair": ("raise ValueError('\\ud83d')", r"ValueError: \ud83d"),
+    "none": ("raise Silent", "Silent: <exception str() failed>"),
+    "a module's": ("raise ModuleNotFoundError('none such', name=5)", "ModuleNotFoundError: none"),
+}
+"""What a solution raises, and what is said of it."""
+SILENT = """
+import torch
+class Silent(Exception):
+    def __str__(self): raise KeyError
+class ModelNew(torch.nn.Module):
+    def forward(self, *inputs):
+        {body}
+"""
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_whatever_an_exception_says_is_the_solutions(
+    judge: Judge, problems: Path, tmp_path: Path, words: str
+) -> None:
+    body, says = WORDS[words]
+    (solution := tmp_path / "solution.py").write_text(SILENT.format(body=body))
+    verdict = judge(problems / "softmax.py", solution)
+    assert (verdict.status, verdict.agreed) == (RAISED, False)
+    assert says in verdict.reasons[0]
+    assert 'solution.py", line 7, in forward' in verdict.detail
+    assert "pytest_kernelbench" not in verdict.detail
+
+
 def test_after_all_of_them_an_honest_kernel_is_right(judge: Judge, problems: Path) -> None:
     case = CASES["honest_slice_of_bigger_buffer"]
     verdict = judge(problems / case.problem_path.name, case.path)

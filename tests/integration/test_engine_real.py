@@ -154,6 +154,31 @@ def test_a_full_disk_is_no_fault_of_the_solution(
     assert "disk is full" in verdict.reasons[0], verdict
 
 
+DAEMON = """
+    import os, sys
+    from pathlib import Path
+    from pytest_kernelbench import Settings, judge
+    problem, solution, folder = map(Path, sys.argv[1:])
+    settings = Settings(cache_dir=folder, device="cpu", correctness_only=True, seeds=1)
+    verdict = judge(problem, solution, settings=settings)
+    (folder / "said").write_text("right" if verdict.status.right else str(verdict))
+"""
+
+
+def test_a_daemon_without_standard_input_and_output_judges(tmp_path: Path) -> None:
+    (problem := tmp_path / "problem.py").write_text(textwrap.dedent(SMALL_PROBLEM))
+    # Not told from its text that there is nothing to build: a child of the builder's looks.
+    source = "import torch.utils.cpp_extension\n" + textwrap.dedent(FORWARD)
+    (solution := tmp_path / "solution.py").write_text(source.format(body="pass"))
+    daemon = [sys.executable, "-c", textwrap.dedent(DAEMON), problem, solution, tmp_path]
+    subprocess.run(
+        ["/bin/sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *map(str, daemon)],
+        timeout=100,
+        check=True,
+    )
+    assert (tmp_path / "said").read_text() == "right"
+
+
 STOPS = {
     "ctrl-c": ("pass", [], 2, "1 passed"),
     "maxfail": ("a = a + 1", ["--maxfail=1"], 1, "1 failed"),

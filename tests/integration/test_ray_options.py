@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import builtins
 import sys
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_kernelbench import checking
 from pytest_kernelbench.engine.choice import make_engine
-from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.errors import MachineError, UsageError
 from pytest_kernelbench.settings import Settings
 
 USAGE = 4
@@ -68,26 +70,42 @@ def test_without_ray_the_library_says_the_same(monkeypatch: pytest.MonkeyPatch) 
         make_engine(Settings(engine="ray"))
 
 
-def test_an_engine_that_cannot_be_made_ends_the_session_once(project) -> None:
-    project.write(
-        "conftest.py",
-        "import pytest\n"
-        "from pytest_kernelbench.engine import choice\n"
-        "from pytest_kernelbench.errors import UsageError\n"
-        "def nowhere(settings, tell):\n"
-        "    raise UsageError('no Ray cluster can be reached there')\n"
-        "choice.make_engine = nowhere\n",
-    )
-    project.solution("bob/level1/019_relu", "right")
-    before = make_engine
+REFUSING = """
+import pytest
+from pytest_kernelbench.errors import MachineError, UsageError
+def pytest_kernelbench_engine():
     try:
-        result = project.run("solutions")
-    finally:
-        sys.modules["pytest_kernelbench.engine.choice"].make_engine = before  # type: ignore[attr-defined]
-    assert result.ret == USAGE
+        open("/nowhere")
+    except OSError as error:
+        raise {error}("no Ray cluster can be reached there") from error
+"""
+
+
+@pytest.mark.parametrize(("error", "status"), [("UsageError", USAGE), ("MachineError", 1)])
+def test_an_engine_that_cannot_be_made_ends_the_session_once(
+    project, error: str, status: int
+) -> None:
+    project.write("conftest.py", REFUSING.format(error=error))
+    project.solution("bob/level1/019_relu", "right")
+    result = project.run("solutions")
+    assert result.ret == status
     said = result.stdout.str() + result.stderr.str()
     assert said.count("no Ray cluster can be reached there") == 1
     assert "Traceback" not in said
+    assert "have no verdict" not in said
+    result.stdout.fnmatch_lines(
+        ["no Ray cluster can be reached there", "!* nothing can be judged *"]
+    )
+    assert len(result.outlines) < 15
+
+
+def test_an_engine_that_workers_cannot_make_is_a_line_a_pair(project) -> None:
+    project.write("conftest.py", REFUSING.format(error="MachineError"))
+    project.solution("bob/level1/019_relu", "right")
+    result = project.pytester.runpytest_subprocess("solutions", "-n2")
+    result.assert_outcomes(errors=2)
+    assert result.stdout.str().count("no Ray cluster can be reached there") == 2
+    assert "Traceback" not in result.stdout.str()
 
 
 GPU = {"CPU": 8.0, "GPU": 2.0}
@@ -135,3 +153,39 @@ def test_nobody_at_that_address() -> None:
 
     with pytest.raises(UsageError, match=r"127\.0\.0\.1:9: no Ray cluster can be reached there"):
         Cluster(Settings(engine="ray", ray_address="127.0.0.1:9"))
+
+
+@pytest.mark.parametrize("temporary", ["/tmp", "/tmp/" + 112 * "x"])  # noqa: S108
+def test_a_ray_that_does_not_start_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, temporary: str
+) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed")
+    from pytest_kernelbench.engine.cluster import connection
+
+    folders: list[str] = []
+
+    def fail(*, _temp_dir: str, **_: Any) -> None:
+        folders.append(_temp_dir)
+        message = "the GCS did not answer\nsee its log"
+        raise RuntimeError(message)
+
+    monkeypatch.setattr(connection.ray, "init", fail)
+    monkeypatch.setattr(tempfile, "tempdir", temporary)
+    with pytest.raises(MachineError, match=r"Ray cannot be started .*: the GCS did not answer$"):
+        connection.Cluster(Settings(engine="ray"))
+    socket = f"{folders[0]}/session_2026-11-30_09-58-31_442237_4194304/sockets/plasma_store"
+    assert len(socket) <= 107
+    assert not Path(folders[0]).exists()
+
+
+def test_a_cluster_that_answers_otherwise_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed")
+    from pytest_kernelbench.engine.cluster import connection
+
+    def fail(**_: Any) -> None:
+        message = "version mismatch\nthe cluster has another"
+        raise RuntimeError(message)
+
+    monkeypatch.setattr(connection.ray, "init", fail)
+    with pytest.raises(UsageError, match=r"auto: no Ray cluster .* \(version mismatch\); start"):
+        connection.Cluster(Settings(engine="ray", ray_address="auto"))

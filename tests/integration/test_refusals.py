@@ -94,6 +94,22 @@ def test_an_ini_file_in_solutions_sets_no_option(tree, name: str) -> None:
     result.stderr.fnmatch_lines([f"*solutions/ann/{name} is refused*"])
 
 
+@pytest.mark.parametrize("name", ["pytest.ini", "conftest.py", "problems/conftest.py"])
+def test_a_way_through_solutions_and_out_again_is_none(tree, name: str) -> None:
+    tree.problem("level1/001_relu")
+    tree.solution("ann/level1/001_relu")
+    if name != "conftest.py":  # which is there already
+        tree.write(name, "[pytest]\n" if name.endswith("ini") else "")
+    tree.run("solutions/../solutions/ann", "solutions/../problems").assert_outcomes(passed=1)
+
+
+def test_the_way_into_solutions_through_another_folder_is_refused(tree, planted) -> None:
+    mark = planted("solutions/ann/conftest.py")
+    result = tree.run("problems/../solutions/ann")
+    assert not mark.exists()
+    result.stderr.fnmatch_lines(["*solutions/ann/conftest.py is refused*"])
+
+
 def test_a_test_file_in_solutions_is_not_run(tree, planted) -> None:
     mark = planted("solutions/ann/test_it.py")
     planted("solutions/ann/level1/helper_test.py")

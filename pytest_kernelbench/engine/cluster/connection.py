@@ -35,6 +35,8 @@ LABEL = "accelerator_type:"
 _STORE_BYTES = 256 << 20
 """Of an embedded Ray's object store. Extensions pass through it, tensors never do."""
 _NODE_LABEL = "ray.io/node-id"
+_SHORT, _LONGEST_BYTES = "/tmp", 27  # noqa: S108 - a folder of its own is made there
+"""Ray adds 80 bytes to a folder's name to get its sockets', of which the kernel takes 107."""
 _KNOCK_TIMEOUT_S = 10.0
 _LOOK_TIMEOUT_S = 180.0
 _EMBEDDED = {
@@ -183,8 +185,22 @@ class Cluster:
             "include_dashboard": None,
         }
         if settings.ray_address is None:
-            # A short path: it becomes part of the names of sockets, which are short.
-            self._folder = tempfile.mkdtemp(prefix="kb-ray-")
+            self._start_own(settings, quiet)
+            return
+        try:
+            _knock(settings.ray_address)
+            ray.init(address=settings.ray_address, **quiet)
+        except Exception as error:  # noqa: BLE001 - whatever Ray has of its own
+            message = (
+                f"--kb-ray-address {settings.ray_address}: no Ray cluster can be reached there "
+                f"({_first_line(error)}); start a node on this machine with "
+                "`ray start --address HEAD:6379`, or leave the option out to run Ray here"
+            )
+            raise UsageError(message) from None
+
+    def _start_own(self, settings: Settings, quiet: dict[str, Any]) -> None:
+        try:
+            self._folder = tempfile.mkdtemp(prefix="kb-ray-", dir=_short_place())
             # Its ports are in reach of every user of this machine: a secret keeps them out. Ray
             # switches that on by itself, and would keep a secret of its own in the home.
             wanted = {**_EMBEDDED, "RAY_AUTH_TOKEN": token_hex(32), "RAY_AUTH_MODE": None}
@@ -198,17 +214,11 @@ class Cluster:
                     _temp_dir=self._folder,
                     **quiet | {"include_dashboard": False},
                 )
-            return
-        try:
-            _knock(settings.ray_address)
-            ray.init(address=settings.ray_address, **quiet)
-        except (OSError, ValueError, RayError) as error:
+        except Exception as error:
             message = (
-                f"--kb-ray-address {settings.ray_address}: no Ray cluster can be reached there "
-                f"({_first_line(error)}); start a node on this machine with "
-                "`ray start --address HEAD:6379`, or leave the option out to run Ray here"
+                f"--kb-engine ray: Ray cannot be started on this machine: {_first_line(error)}"
             )
-            raise UsageError(message) from None
+            raise MachineError(message) from error
 
     def _look(self) -> Device:
         """The device of a node that will judge: every other one of the place has the same kind."""
@@ -266,6 +276,12 @@ def choose_place(settings: Settings, nodes: Iterable[Mapping[str, float]]) -> Pl
 
 def _has(kinds: list[str]) -> str:
     return f"its nodes have {', '.join(kinds) if kinds else 'no GPU that Ray knows the kind of'}"
+
+
+def _short_place() -> str:
+    """The usual place for temporary files, unless its name is too long for sockets."""
+    usual = tempfile.gettempdir()
+    return usual if len(os.fsencode(usual)) <= _LONGEST_BYTES else _SHORT
 
 
 def _knock(address: str) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_kernelbench.build.builder import Progress
-from pytest_kernelbench.endings import ended, ended_by
+from pytest_kernelbench.endings import built_only, ended_by
 from pytest_kernelbench.engine.cluster.messages import Built, Judged, decode
 from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.verdict import Status, Verdict
@@ -196,7 +196,7 @@ class Dispatcher:
         if built.verdict is not None:
             self._end(trip, self._keep_log(built.verdict, built.log))
         elif self._build_only:
-            self._end(trip, ended(trip.pair, Status.SKIPPED, "built; not judged (--kb-build-only)"))
+            self._end(trip, built_only(trip.pair))
         else:
             trip.judging = True
             self._under_way[self._tasks.judge(trip.order, answer, parcel, trip.avoid)] = trip

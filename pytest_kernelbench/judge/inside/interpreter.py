@@ -10,6 +10,8 @@ import os
 import sys
 from typing import Any
 
+from pytest_kernelbench.errors import said
+
 _FALLS_SHORT = "not supported in interpreter mode"
 _LIBRARY = "libdevice"
 _OF_NONE = ("cannot convert None", "Did you forget to add @triton.jit")
@@ -45,7 +47,7 @@ def complete() -> None:
 
 def falls_short(error: BaseException, source: str) -> bool:
     """Whether the interpreter lacks what ``source`` asks of it: no fault of the kernel's."""
-    text = str(error)
+    text = said(error)
     if _FALLS_SHORT in text:
         return True
     return _LIBRARY in source and any(words in text for words in _OF_NONE)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from pytest_kernelbench.deviceless import lacks_device
+from pytest_kernelbench.errors import said
 from pytest_kernelbench.judge.inside import interpreter
 from pytest_kernelbench.judge.inside.casting import cast_module
 from pytest_kernelbench.judge.wire import Construct, Failed
@@ -53,8 +54,8 @@ def failure(stage: str, error: BaseException, source: str) -> Failed:
         f"{type(error).__module__}."
     )
     text = "".join([*lines, raised]).replace(folder + os.sep, "")
-    message = str(error)
-    missing = error.name or "" if isinstance(error, ModuleNotFoundError) else ""
+    message = said(error)
+    missing = str(error.name or "") if isinstance(error, ModuleNotFoundError) else ""
     memory = isinstance(error, (MemoryError, torch.OutOfMemoryError)) or bool(
         _NO_MEMORY.search(message)
     )
@@ -74,7 +75,7 @@ def _needs_device(error: BaseException, own: Sequence[traceback.FrameSummary], s
     if lacks_device(error) or interpreter.falls_short(error, "".join(linecache.getlines(source))):
         return True
     asked = own[-1].line or "" if own else ""
-    return bool(_ASKS_FOR_DEVICE.search(f"{asked}\n{error}"))
+    return bool(_ASKS_FOR_DEVICE.search(f"{asked}\n{said(error)}"))
 
 
 def seed_everything(seed: int) -> None:
