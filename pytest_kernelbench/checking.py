@@ -139,8 +139,10 @@ def _unknown_problems(given: Mapping[str, Any], catalog: ProblemCatalog) -> Iter
         level, number = map(int, problem.split("/"))
         if catalog.get(level, number) is None:
             yield f"--kb-problem {problem}: there is no such one; searched: {catalog.describe()}"
+    named = {int(problem.partition("/")[0]) for problem in given.get("problems", ())}
+    judged = named or given.get("levels") or catalog.levels
     for level, _ in given.get("fail_under_levels", ()):
-        if level is not None and level not in (given.get("levels") or catalog.levels):
+        if level is not None and level not in judged:
             yield f"--kb-fail-under {level}:...: level {level} is not judged"
 
 

@@ -63,6 +63,7 @@ def report_command(args: argparse.Namespace) -> int:
     # Of records of the same item the last one counts.
     found = list({each.nodeid: each for records in by_file for each in records}.values())
     chosen = rebuilt.chosen(found, settings)
+    _refuse_levels(settings, found)
     if not chosen:
         message = f"no record is left of {len(found)} in {', '.join(map(str, args.files))}"
         raise UsageError(message)
@@ -89,6 +90,21 @@ def report_command(args: argparse.Namespace) -> int:
     if args.junit is not None:
         _written(args.junit, junit.write, chosen, settings)
     return 0 if all(gate.passed for gate in gates) else 1
+
+
+def _refuse_levels(settings: Settings, found: Sequence[Record]) -> None:
+    """How many problems a level has is known from its records alone."""
+    known = {record.verdict.level for record in found}
+    gated = [level for level, _ in settings.fail_under_levels]
+    for flag, levels in (("--level", settings.levels), ("--fail-under", gated)):
+        for level in levels:
+            if known and level not in known:
+                message = f"{flag} {level}: no record is of level {level}"
+                raise UsageError(message)
+    for level in gated:
+        if settings.levels and level not in settings.levels:
+            message = f"--fail-under {level}:...: level {level} lies outside of --level"
+            raise UsageError(message)
 
 
 def _tell_actions(records: Sequence[Record], outcome: Outcome, gates: Sequence[Gate]) -> None:

@@ -30,6 +30,7 @@ def project(tree):
         (["--kb-fail-under=0.5", "--kb-fail-under=0.6"], "--kb-fail-under is given more *"),
         (["--kb-fail-under=3:0.5"], "--kb-fail-under 3:...: level 3 is not judged"),
         (["--kb-level=1", "--kb-fail-under=2:0.5"], "--kb-fail-under 2:...: level 2 is not judged"),
+        (["--kb-problem=1/1", "--kb-fail-under=2:1"], "--kb-fail-under 2:...: level 2 is not *"),
         (["--kb-build-only", "--kb-p=1"], "--kb-build-only and --kb-p exclude each other: *"),
         (["--kb-build-only", "--kb-correctness-only"], "--kb-build-only and *"),
         (["--kb-build-only", "--kb-html=x.html"], "--kb-build-only and --kb-html exclude each *"),
