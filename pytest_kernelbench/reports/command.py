@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_kernelbench import options
 from pytest_kernelbench.errors import UsageError
-from pytest_kernelbench.overwriting import refuse_overwriting
+from pytest_kernelbench.overwriting import refuse_overwriting, refuse_unwritable
 from pytest_kernelbench.reports import junit, markdown, rebuilt
 from pytest_kernelbench.reports.annotations import (
     annotate,
@@ -59,7 +59,7 @@ def report_command(args: argparse.Namespace) -> int:
     """Print and write them; the exit status is 1 where a gate is missed."""
     settings = _settings(args)
     _check_overwriting(args, settings)
-    by_file = [list(read(path)) for path in args.files]
+    by_file = [list(read(path, _tell)) for path in args.files]
     # Of records of the same item the last one counts.
     found = list({each.nodeid: each for records in by_file for each in records}.values())
     chosen = rebuilt.chosen(found, settings)
@@ -90,6 +90,10 @@ def report_command(args: argparse.Namespace) -> int:
     if args.junit is not None:
         _written(args.junit, junit.write, chosen, settings)
     return 0 if all(gate.passed for gate in gates) else 1
+
+
+def _tell(text: str) -> None:
+    print(f"kb report: {text}", file=sys.stderr)
 
 
 def _refuse_levels(settings: Settings, found: Sequence[Record]) -> None:
@@ -153,6 +157,7 @@ def _check_overwriting(args: argparse.Namespace, settings: Settings) -> None:
         if option.is_path and path is not None:
             (read if option.name == "compare" else written).append((f"--{option.name}", path))
     refuse_overwriting(read, written)
+    refuse_unwritable(written)
 
 
 def _written(path: Path, write: Callable[..., object], *content: object) -> None:
