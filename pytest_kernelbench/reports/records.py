@@ -220,6 +220,7 @@ class RecordWriter:
         if self._lost:
             fail(session)
 
+    @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say how many verdicts the file lacks."""
         if self._lost:
