@@ -51,6 +51,7 @@ WRITTEN_BY_OTHERS = (("--junit-xml", "xmlpath"), ("--benchmark-json", "benchmark
 def checked_settings(config: pytest.Config) -> Settings:
     """All settings of a session; raises ``pytest.UsageError``."""
     try:
+        options.refuse_unknown(config)
         given = options.values(config)
         given.setdefault("problem_roots", default_roots(config))
         given.setdefault("cache_dir", config.rootpath / ".kernelbench")
