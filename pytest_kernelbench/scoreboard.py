@@ -157,11 +157,10 @@ class Scoreboard:
         if session.config.option.collectonly or self._plans_only():
             return
         missed = self.unjudged or not all(gate.passed for gate in self._gates())
-        if missed and session.exitstatus in (
-            pytest.ExitCode.OK,
-            pytest.ExitCode.NO_TESTS_COLLECTED,
-        ):
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        if missed:
+            from pytest_kernelbench.reports.unwritten import fail
+
+            fail(session)
 
     def _gates(self) -> list[Gate]:
         if not self.verdicts:
