@@ -17,13 +17,14 @@ from pytest_kernelbench.reports.annotations import (
 from pytest_kernelbench.reports.markdown import write
 from pytest_kernelbench.reports.records import record
 from pytest_kernelbench.reports.summary import all_gates
+from pytest_kernelbench.reports.unwritten import ReportWriter
 from pytest_kernelbench.state import STATE
 
 if TYPE_CHECKING:
     from pytest_kernelbench.scoreboard import Scoreboard
 
 
-class Actions:
+class Actions(ReportWriter):
     """A plugin of the process that reports."""
 
     def __init__(self, config: pytest.Config, scoreboard: Scoreboard) -> None:
@@ -37,8 +38,9 @@ class Actions:
         self._config.get_terminal_writer().line(text)
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionstart(self) -> None:
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
         """From here on nothing that is printed is a command."""
+        super().pytest_sessionstart(session)
         if self._in_actions:
             self._stopped.enter_context(commands_stopped(self._say))
 
@@ -55,7 +57,7 @@ class Actions:
             try:
                 write(path, outcome, all_gates(outcome), append=append)
             except OSError as error:
-                terminalreporter.write_line(f"{path} could not be written: {error}", red=True)
+                self.unwritten(terminalreporter, path, error)
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self) -> None:

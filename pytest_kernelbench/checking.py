@@ -12,7 +12,13 @@ from pytest_kernelbench import options
 from pytest_kernelbench.catalog.problems import TABLE_SUFFIXES, ProblemCatalog
 from pytest_kernelbench.engine.choice import NO_RAY
 from pytest_kernelbench.errors import UsageError
-from pytest_kernelbench.overwriting import Named, refuse_overwriting, same_file
+from pytest_kernelbench.overwriting import (
+    Named,
+    refuse_no_file,
+    refuse_overwriting,
+    refuse_unwritable,
+    same_file,
+)
 from pytest_kernelbench.settings import Settings
 
 if TYPE_CHECKING:
@@ -46,6 +52,7 @@ WRITTEN_BY_OTHERS = (("--junit-xml", "xmlpath"), ("--benchmark-json", "benchmark
 def checked_settings(config: pytest.Config) -> Settings:
     """All settings of a session; raises ``pytest.UsageError``."""
     try:
+        options.refuse_unknown(config)
         given = options.values(config)
         given.setdefault("problem_roots", default_roots(config))
         given.setdefault("cache_dir", config.rootpath / ".kernelbench")
@@ -72,8 +79,7 @@ def checked_settings(config: pytest.Config) -> Settings:
             changed_since(commit, config.rootpath)  # refused before anything runs
         if getattr(config.option, "kb_cache", None) is not None:
             _check_cache(given["cache_dir"])
-        for field in WRITTEN:
-            _check_file(field, given.get(field))
+        _check_places(given, config)
         if given.get("html") is not None:
             from pytest_kernelbench.reports.plots import available
 
@@ -142,8 +148,10 @@ def _unknown_problems(given: Mapping[str, Any], catalog: ProblemCatalog) -> Iter
         level, number = map(int, problem.split("/"))
         if catalog.get(level, number) is None:
             yield f"--kb-problem {problem}: there is no such one; searched: {catalog.describe()}"
+    named = {int(problem.partition("/")[0]) for problem in given.get("problems", ())}
+    judged = named or given.get("levels") or catalog.levels
     for level, _ in given.get("fail_under_levels", ()):
-        if level is not None and level not in (given.get("levels") or catalog.levels):
+        if level is not None and level not in judged:
             yield f"--kb-fail-under {level}:...: level {level} is not judged"
 
 
@@ -221,11 +229,16 @@ def _check_slowdown(given: Mapping[str, Any]) -> None:
         raise UsageError(message)
 
 
-def _check_file(field: str, path: Path | None) -> None:
-    if path is not None and (path.is_dir() or not path.parent.is_dir()):
-        flag = {option.field: option.flag for option in options.OPTIONS}[field]
-        message = f"{flag} {path}: not a file in a folder that exists"
-        raise UsageError(message)
+def _check_places(given: Mapping[str, Any], config: pytest.Config) -> None:
+    """Reports are written when all is judged; that they can be is known before.
+
+    Records have a file of their own from the beginning: what opens it says why it cannot.
+    """
+    for flag, path in _files(given, WRITTEN):
+        refuse_no_file(flag, path)
+    if not hasattr(config, "workerinput"):
+        reports = [field for field in WRITTEN if field not in ("json", "resume")]
+        refuse_unwritable(list(_files(given, reports)))
 
 
 def _check_cache(folder: Path) -> None:

@@ -121,10 +121,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _flushed(run(args))
     except UsageError as error:
-        print(f"kb {chosen.name}: {error}", file=sys.stderr)
+        _tell(chosen.name, error)
         return 2
     except KernelbenchError as error:
-        print(f"kb {chosen.name}: {error}", file=sys.stderr)
+        _tell(chosen.name, error)
         return 1
     except BrokenPipeError:
         # Whoever read it (``| head``) has seen enough; Python would complain once more at its end.
@@ -133,6 +133,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f"kb {chosen.name}: stopped; what it has written stays", file=sys.stderr)
         return 130
+
+
+def _tell(name: str, error: KernelbenchError) -> None:
+    from pytest_kernelbench.verdict import hanging, printable
+
+    print(hanging(f"kb {name}: {printable(str(error))}"), file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -51,9 +51,12 @@ class StrayItem(pytest.Item):
 
     def runtest(self) -> None:
         """Fail, or skip."""
+        from pytest_kernelbench.verdict import hanging, printable
+
+        why = hanging(printable(self.why))
         if self.skipped:
-            pytest.skip(self.why)
-        pytest.fail(self.why, pytrace=False)
+            pytest.skip(why)
+        pytest.fail(why, pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Where to look: the file."""

@@ -32,10 +32,15 @@ class Comparison:
 
     def __init__(self, config: pytest.Config, path: Path) -> None:
         self._settings = config.stash[STATE].settings
-        records = list(latest([path]).values())
+        self._told: list[str] = []
+        records = list(latest([path], self._told.append).values())
         here = [_place(self._settings)] if self._settings.engine == "local" else []
         refuse(path, here, [record.verdict for record in records])
         self._before: dict[Name, Record] = {name_of(each.verdict): each for each in records}
+
+    def pytest_report_header(self) -> list[str]:
+        """Say what of the file was passed over."""
+        return [f"kernelbench: {line}" for line in self._told]
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:

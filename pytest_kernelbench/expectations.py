@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_kernelbench.reports.messages import explain, faster_words
-from pytest_kernelbench.verdict import Status
+from pytest_kernelbench.verdict import Status, hanging
 
 if TYPE_CHECKING:
     from pytest_kernelbench.verdict import Verdict
@@ -63,7 +63,7 @@ SETUP_ERRORS: dict[Status, type[KernelFailure]] = {
 def expect_judged(verdict: Verdict) -> None:
     """Skip what cannot run here; an error for what could not be judged at all."""
     if verdict.status is Status.SKIPPED:
-        pytest.skip("; ".join(verdict.reasons) or "cannot run here")
+        pytest.skip(hanging("; ".join(verdict.reasons)) or "cannot run here")
     if (failure := SETUP_ERRORS.get(verdict.status)) is not None:
         raise failure(explain(verdict)) from None
 

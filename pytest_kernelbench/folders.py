@@ -1,4 +1,4 @@
-"""Folders that somebody else has filled: removed, measured, read and written to safely.
+"""Folders that somebody else has filled: removed, measured and read safely.
 
 Neither by recursion nor by whole paths: a solution can nest folders deeper than Python calls and
 longer than the kernel takes names.
@@ -7,15 +7,17 @@ longer than the kernel takes names.
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import os
 import secrets
 import stat
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+    from io import BufferedReader
 
 _OPENED = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -54,22 +56,57 @@ def tree_bytes(folder: Path) -> int:
     return total
 
 
-def is_plain(path: Path) -> bool:
-    """Whether it is a file itself: no link to one elsewhere, no pipe that would be waited for."""
+def open_plain(folder: Path, name: str) -> BufferedReader:
+    """Open a file below a folder that a stranger writes to, for reading.
+
+    No link is followed on the way, no pipe is waited for. Raises ``OSError``: also for a name that
+    leads out, for what is no file, and for a file with a second name, which may lie anywhere.
+    """
+    _require_inside(name)
+    path = PurePosixPath(name)
+    # Not blocking: to open a pipe for reading would wait for a writer.
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with open_folder(folder, str(path.parent)) as here:
+        file = os.open(path.name, flags, dir_fd=here)
+    found = os.fstat(file)
+    if stat.S_ISREG(found.st_mode) and found.st_nlink == 1:
+        return os.fdopen(file, "rb")
+    os.close(file)
+    raise OSError(errno.EINVAL, "it is no file, or one with a second name")
+
+
+@contextlib.contextmanager
+def open_folder(folder: Path, name: str) -> Iterator[int]:
+    """A descriptor of a folder below one that a stranger writes to; follows no link.
+
+    Raises ``OSError``.
+    """
+    _require_inside(name)
+    here = os.open(folder, _OPENED)
     try:
-        return stat.S_ISREG(path.lstat().st_mode)
-    except OSError:
+        for part in PurePosixPath(name).parts:
+            outer, here = here, os.open(part, _OPENED, dir_fd=here)
+            os.close(outer)
+        yield here
+    finally:
+        os.close(here)
+
+
+def leads_inside(name: str) -> bool:
+    """Whether the path is relative, and stays below the folder that it is relative to."""
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or "\0" in name:
         return False
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
-def write_anew(path: Path, data: bytes) -> None:
-    """Write a file in place of whatever lies there: through a link it would be somebody else's."""
-    fresh = path.with_name(f".kb-{secrets.token_hex(8)}")
-    with fresh.open("xb") as file:
-        file.write(data)
-    if path.is_dir() and not path.is_symlink():
-        remove_tree(path)
-    fresh.replace(path)
+def _require_inside(name: str) -> None:
+    if not leads_inside(name):
+        raise OSError(errno.EINVAL, "its name leads out of the folder")
 
 
 def _emptied(name: str, top: int, fresh: Iterator[str]) -> list[str]:

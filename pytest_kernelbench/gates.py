@@ -59,6 +59,29 @@ class ShareGate:
 
 
 @dataclass(frozen=True)
+class NobodysGate:
+    """What was asked of a level, or of all (None), on which no solution is scored."""
+
+    level: int | None
+    p: float
+    limit: float
+
+    @property
+    def passed(self) -> bool:
+        """Nothing reaches no more than 0."""
+        return self.limit <= 0
+
+    def __str__(self) -> str:
+        """``gate FAILED: fast_1 on level 2: no solution is scored, at least 0.5 is asked``."""
+        verb = "passed" if self.passed else "FAILED"
+        where = "" if self.level is None else f" on level {self.level}"
+        return (
+            f"gate {verb}: fast_{self.p:g}{where}: no solution is scored, "
+            f"at least {self.limit:g} is asked"
+        )
+
+
+@dataclass(frozen=True)
 class PairsGate:
     """``--kb-p`` asks each pair for itself: those that are right and not shown as fast fail."""
 
@@ -93,13 +116,19 @@ def pairs_gate(verdicts: Iterable[Verdict], settings: Settings) -> list[PairsGat
     return [PairsGate(p, sum(verdict.faster_than(p) for verdict in right), len(right))]
 
 
-def gates(rows: Iterable[Row], settings: Settings) -> list[ShareGate]:
-    """Every gate that ``--kb-fail-under`` sets, passed or not."""
+def gates(rows: Iterable[Row], settings: Settings) -> list[Gate]:
+    """Every gate that ``--kb-fail-under`` sets, passed or not; each says a line at least."""
     single = dict(settings.fail_under_levels)
     p = settings.threshold
-    asked = []
+    asked: list[Gate] = []
+    answered = set()
     for row in rows:
+        answered.add(row.level)
         limit = single.get(row.level, settings.fail_under)
         if limit is not None:
             asked.append(ShareGate(row, p, row.score.share(p).value, limit))
+    nobodys = [(level, limit) for level, limit in single.items() if level not in answered]
+    asked += [NobodysGate(level, p, limit) for level, limit in nobodys]
+    if settings.fail_under is not None and not answered:
+        asked.append(NobodysGate(None, p, settings.fail_under))
     return asked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     import pytest
+
+
+PREFIX = "kb_"
+"""Of every name in the ini file."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,7 @@ class Option:
     @property
     def ini(self) -> str:
         """As in the ini file; also the name in pytest's namespace of options."""
-        return f"kb_{self.name.replace('-', '_')}"
+        return f"{PREFIX}{self.name.replace('-', '_')}"
 
 
 OPTIONS = (
@@ -276,11 +281,43 @@ def _value(option: Option, config: pytest.Config, namespace: object) -> Any:  # 
     given, origin = getattr(namespace, option.ini, None), option.flag
     base = config.invocation_params.dir
     if given is None:
-        given, origin = config.getini(option.ini), f"{option.ini} in {config.inipath}"
+        origin = f"{option.ini} in {config.inipath}"
+        given = _from_ini(option, config, origin)
         base = config.inipath.parent if config.inipath else config.rootpath
     if given is None or option.read is None:
         return given
-    return from_texts(option, given if isinstance(given, list) else [str(given)], origin, base)
+    return from_texts(option, _texts(given, origin), origin, base)
+
+
+def _from_ini(option: Option, config: pytest.Config, origin: str) -> Any:  # noqa: ANN401
+    try:
+        return config.getini(option.ini)
+    except Exception as error:  # noqa: BLE001 - of pytest's own, which differs by its version
+        said = str(error)
+        message = said if option.ini in said else f"{origin}: {said}"
+        raise UsageError(message) from None
+
+
+def _texts(given: object, origin: str) -> list[str]:
+    """An ini file in TOML may hold anything; numbers are as good as their texts."""
+    values = given if isinstance(given, list) else [given]
+    for value in values:
+        if not isinstance(value, str | int | float) or isinstance(value, bool):
+            message = f"{origin}: {value!r} is no text and no number"
+            raise UsageError(message)
+    return [str(value) for value in values]
+
+
+def refuse_unknown(config: pytest.Config) -> None:
+    """Raise ``UsageError`` on an ini value of ours that there is not: a gate would never be."""
+    # Private: what is in the file is not to be had otherwise, as ``inicfg`` is deprecated.
+    for name in sorted(config._get_unknown_ini_keys()):  # noqa: SLF001
+        if not name.startswith(PREFIX):
+            continue
+        near = get_close_matches(name, [option.ini for option in OPTIONS], n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        message = f"{name} in {config.inipath}: there is no such option of pytest-kernelbench{hint}"
+        raise UsageError(message)
 
 
 def from_texts(option: Option, texts: Iterable[str], origin: str, base: Path = Path()) -> Any:  # noqa: ANN401

@@ -1,4 +1,4 @@
-"""One file that is read and written, or written twice: refused before either is opened."""
+"""Files that are read and written, written twice, or cannot be: refused before any work is done."""
 
 from __future__ import annotations
 
@@ -26,6 +26,39 @@ def refuse_overwriting(read: Sequence[Named], written: Sequence[Named]) -> None:
             if same_file(path, place):
                 message = f"{other} and {name} would both write {path}: name another file"
                 raise UsageError(message)
+
+
+def refuse_unwritable(written: Sequence[Named]) -> None:
+    """Raise ``UsageError`` where a file of ``written`` cannot be: known before it would be lost."""
+    for name, path in written:
+        refuse_no_file(name, path)
+        try:
+            _open(path)
+        except OSError as error:
+            message = f"{name} {path} cannot be written: {error.strerror}"
+            raise UsageError(message) from None
+
+
+def refuse_no_file(name: str, path: Path) -> None:
+    """Raise ``UsageError`` where ``path`` is a folder, or in none."""
+    try:
+        fits = path.parent.is_dir() and not path.is_dir()
+    except OSError:  # a folder above it cannot be entered
+        fits = False
+    if not fits:
+        message = f"{name} {path}: not a file in a folder that exists"
+        raise UsageError(message)
+
+
+def _open(path: Path) -> None:
+    """For writing, and leave it as it was; a pipe or a device would take it for its end."""
+    place = Path(os.path.realpath(path))
+    if place.exists():
+        if place.is_file():
+            os.close(os.open(place, os.O_WRONLY))
+        return
+    os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
+    place.unlink()
 
 
 def same_file(one: Path, other: Path) -> bool:

@@ -45,7 +45,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Refuse, before pytest loads any conftest, to take orders from a folder of solutions."""
     namespace = early_config.known_args_namespace
-    given = options.values(early_config, namespace, only=("problem_roots", "solution_folders"))
+    try:
+        given = options.values(early_config, namespace, only=("problem_roots", "solution_folders"))
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from None
     given.setdefault("problem_roots", default_roots(early_config))
     guard = _guard(early_config, Settings(**given))
     close_import_path(guard, early_config.rootpath)

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.engine.devices import alike
+from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.provenance import differences
 from pytest_kernelbench.reports.records import latest
 from pytest_kernelbench.reports.terminal import sentence
@@ -32,15 +33,22 @@ class Resumption:
         self._state: State = config.stash[STATE]
         self._path = path
         self._is_new = not path.exists()
-        records = {} if self._is_new else latest([path])
+        if not self._is_new and not path.is_file():
+            message = (
+                f"{path} is no file, which could be read again: name another, or use --kb-json"
+            )
+            raise UsageError(message)
+        self._told: list[str] = []
+        records = {} if self._is_new else latest([path], self._told.append)
         self._verdicts = {nodeid: record.verdict for nodeid, record in records.items()}
         self._taken = 0
         self._again: Counter[str] = Counter()
 
-    def pytest_report_header(self) -> str:
+    def pytest_report_header(self) -> list[str]:
         """Say what is gone on from: a name that was mistyped judges everything."""
         told = "is new" if self._is_new else f"holds {len(self._verdicts)} verdicts"
-        return f"kernelbench: resumes {self._path}, which {told}"
+        lines = [f"resumes {self._path}, which {told}", *self._told]
+        return [f"kernelbench: {line}" for line in lines]
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Mark the items whose verdict stands."""

@@ -109,6 +109,11 @@ class Settings:
         return self.threshold if self.thresholds and not gated else None
 
     @property
+    def scored_levels(self) -> tuple[int, ...]:
+        """Levels asked for by name, also by a gate: they count for those who left them out."""
+        return tuple(sorted({*self.levels, *(level for level, _ in self.fail_under_levels)}))
+
+    @property
     def arithmetic(self) -> str:
         """What products may be computed in, by whose rate a roof is drawn."""
         return "tf32" if self.tf32 and self.dtype == "fp32" else self.dtype

@@ -24,13 +24,14 @@ COLUMNS = (1.0, 2.0)
 def rows(verdicts: Iterable[Verdict], asked: Asked, settings: Settings) -> list[Row]:
     """In order of level and entrant.
 
-    A level asked for by name counts for every entrant, also for those who left it out.
+    A level asked for by name, also by a gate, counts for every entrant, also for those who left it
+    out.
     """
     found: dict[tuple[int, str], list[Verdict]] = {}
     for verdict in verdicts:
         found.setdefault((verdict.level, verdict.entrant), []).append(verdict)
     for entrant in {entrant for _, entrant in found}:
-        for level in settings.levels:
+        for level in settings.scored_levels:
             found.setdefault((level, entrant), [])
     return [
         Row(level, entrant, _score(some, asked(level), settings))
@@ -58,7 +59,7 @@ def leaders(verdicts: Iterable[Verdict], asked: Asked, settings: Settings) -> li
     share shown faster than the threshold, then by the share that is right, then by speedup.
     """
     every = list(verdicts)
-    levels = sorted({verdict.level for verdict in every}.union(settings.levels))
+    levels = sorted({verdict.level for verdict in every}.union(settings.scored_levels))
     problems = [key for level in levels for key in asked(level)]
     board = [
         Row(0, entrant, _score([v for v in every if v.entrant == entrant], problems, settings))

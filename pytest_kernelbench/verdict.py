@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import Enum
+from textwrap import indent
 from typing import Any
 
 import msgspec
@@ -21,6 +22,16 @@ _COMMANDS = re.compile(
 def printable(text: str) -> str:
     """``text`` with what would move a cursor, ring a bell or turn letters round spelled out."""
     return _COMMANDS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+def hanging(text: str) -> str:
+    """``text`` with all of its lines but the first set in.
+
+    What a solution wrote is printed among lines of pytest's and ours: none of its lines may begin
+    where those do, or it could say of itself that it passed.
+    """
+    first, end, rest = text.partition("\n")
+    return first + end + indent(rest, " " * 4)
 
 
 class Status(str, Enum):

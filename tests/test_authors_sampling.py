@@ -14,7 +14,8 @@ import pytest
 from authors_helpers import OPTIONS, SAMPLING, code, coded, endpoint, write_problems
 from scripted_server import Answer, Error, ScriptedServer, Step, serve
 
-from pytest_kernelbench.authors.ledger import Ledger, Run
+from pytest_kernelbench.authors.files import cut_short_line_removed, read_lines
+from pytest_kernelbench.authors.ledger import Ledger, Record, Run
 from pytest_kernelbench.authors.limits import Budget
 from pytest_kernelbench.authors.prompt import PromptOptions
 from pytest_kernelbench.authors.sampling import Order, Sampled, book_past, sample
@@ -205,3 +206,33 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match=r"cannot be written: .*give another folder with --to"):
         Ledger(tmp_path / "file" / "m", RUN)
+
+
+FOREIGN = [b'{"a": 1', b"text", b"[1, 2"]
+
+
+@pytest.mark.parametrize("text", FOREIGN)
+def test_a_foreign_last_line_is_not_cut_off(tmp_path: Path, text: bytes) -> None:
+    path = tmp_path / "samples.jsonl"
+    for before in (b"", b'{"problem": "x", "sample": 0, "prompt": "y"}\n'):
+        path.write_bytes(before + text)
+        with pytest.raises(UsageError, match=r"samples\.jsonl: its last line is no record"):
+            cut_short_line_removed(path, Record)
+        with pytest.raises(UsageError, match=r"samples\.jsonl:[12]: "):
+            read_lines(path, Record)
+        assert path.read_bytes() == before + text
+
+
+def test_the_end_of_a_file_of_records_is_mended(tmp_path: Path) -> None:
+    path = tmp_path / "samples.jsonl"
+    whole = b'{"problem": "x", "sample": 0, "prompt": "y"}'
+    for tail, after in (
+        (b"", b""),
+        (b'{"prob', b""),
+        (b'{"problem": "z', b""),
+        (whole, whole + b"\n"),
+    ):
+        path.write_bytes(whole + b"\n" + tail)
+        assert len(read_lines(path, Record)) == 1 + bool(after)
+        cut_short_line_removed(path, Record)
+        assert path.read_bytes() == whole + b"\n" + after

@@ -288,50 +288,117 @@ def test_many_workers_build_the_same_source_once(make: Any, write: Any, monkeypa
     assert len(started) == 1
 
 
-PLANTS = """\
+PLANT = """\
 import os, shutil
-work = os.path.dirname(os.environ["TORCH_EXTENSIONS_DIR"])
-for name in ("build.log", "tools"):
+work = os.environ["PYTEST_KERNELBENCH_BUILD"]
+print("planted", flush=True)
+
+def plant(name, put):
     path = os.path.join(work, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
     if os.path.isdir(path):
         shutil.rmtree(path)
-    elif os.path.exists(path):
+    elif os.path.lexists(path):
         os.unlink(path)
-os.makedirs(work + "/wishes", exist_ok=True)
-{plant}
+    put(path)
+
+def link(path):
+    os.symlink(os.path.join(elsewhere, os.path.basename(path)), path)
 """
-LINKS = """
-for name in ("build.log", "entry.json", "tools"):
-    os.symlink(elsewhere + "/" + name, os.path.join(work, name))
-"""
-PIPES = """
-os.mkdir(work + "/tools")
-for name in ("build.log", "entry.json", "tools/x.log", "wishes/x.json"):
-    os.mkfifo(os.path.join(work, name))
-"""
+HARMLESS = "for name in ('build.log', 'entry.json'): plant(name, link)\n"
+"""Nothing of ours has its place there."""
+FAULTS = {
+    "a folder that is a link": "plant('tools', link)\n",
+    "a pipe": "plant('tools/x.log', os.mkfifo)\n",
+    "a linked manifest": "plant('manifest.json', link)\n",
+    "a linked report": "plant('report.json', link)\nos._exit(0)\n",
+    "a closed folder": "os.chmod(work, 0)\n",
+}
 
 
-@pytest.mark.parametrize("plant", [LINKS, PIPES], ids=["links", "pipes"])
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Path:
+    """Files that a build child may not reach."""
+    folder = tmp_path / "elsewhere"
+    (folder / "tools").mkdir(parents=True)
+    (folder / "tools" / "x.log").write_text("/x.cu(1): error: the key\n")
+    for name in ("build.log", "entry.json", "manifest.json", "report.json"):
+        (folder / name).write_text(f"the key of {name}" + "x" * (3 << 20))
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 @pytest.mark.parametrize("ends", [MODEL, "raise ValueError('boom')"], ids=["built", "failed"])
-def test_what_a_build_puts_in_the_place_of_our_files_is_neither_read_nor_written_to(
-    make: Any, write: Any, tmp_path: Path, plant: str, ends: str
+def test_the_builders_own_files_are_out_of_a_builds_reach(
+    make: Any, write: Any, elsewhere: Path, ends: str
 ) -> None:
     """The builder is behind no wall: it would be tricked into reaching where the child cannot."""
-    elsewhere = tmp_path / "elsewhere"
-    (elsewhere / "tools").mkdir(parents=True)
-    (elsewhere / "tools" / "x.log").write_text("/x.cu(1): error: the key\n")
-    (elsewhere / "entry.json").write_text("precious")
-    (elsewhere / "build.log").write_bytes(b"x" * (3 << 20))
-    source = f"elsewhere = {str(elsewhere)!r}\n{PLANTS.format(plant=plant)}{ends}"
-    builder = make()
-    built = builder.submit(write(source), "ModelNew")
+    before = contents(elsewhere)
+    source = f"elsewhere = {str(elsewhere)!r}\n{PLANT}{HARMLESS}{ends}"
+    built = make().submit(write(source), "ModelNew")
     error = built.exception(60)
-    log = Path(built.result().log if error is None else error.log)
-    assert log.read_text() == "the build removed its own log\n"
     assert ("boom" in str(error)) == ("boom" in ends)
+    log = Path(built.result().log if error is None else error.log)
+    assert "planted" in log.read_text()
+    assert not log.is_symlink()
+    assert "the key" not in log.read_text() + str(error)
+    assert contents(elsewhere) == before
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_a_build_puts_in_the_place_of_its_answers_is_its_own_fault(
+    make: Any, write: Any, elsewhere: Path, fault: str
+) -> None:
+    if fault == "a closed folder" and os.geteuid() == 0:
+        pytest.skip("no folder is closed to root")
+    before = contents(elsewhere)
+    source = f"elsewhere = {str(elsewhere)!r}\n{PLANT}{FAULTS[fault]}{MODEL}"
+    builder = make()
+    error = fails(builder, write(source))
+    assert "its build left something that cannot be read" in str(error)
+    assert "planted" in Path(error.log).read_text()
     assert "the key" not in str(error)
-    assert (elsewhere / "entry.json").read_text() == "precious"
-    assert (elsewhere / "build.log").stat().st_size == 3 << 20
+    assert contents(elsewhere) == before
+    assert not list((builder._store.root / "work").iterdir())
+
+
+def test_a_pipe_among_the_wishes_holds_nobody_up(shared: Builder, write: Any) -> None:
+    assert shared.build(write(f"{PLANT}plant('wishes/x.json', os.mkfifo)\n{MODEL}"))
+
+
+def test_one_log_under_many_names_is_not_read_so_often(shared: Builder, write: Any) -> None:
+    many = (
+        "plant('tools/0.log', lambda path: open(path, 'w').write('y: error: ' * 100_000))\n"
+        "for number in range(1, 3000):\n"
+        "    os.link(work + '/tools/0.log', f'{work}/tools/{number}.log')\n"
+    )
+    assert "second name" in str(fails(shared, write(PLANT + many + MODEL)))
+
+
+def test_a_build_says_nothing_about_files_that_are_not_its_own(shared: Builder, write: Any) -> None:
+    said = '{"kind": "built", "inputs": ["/dev/zero", "../other.py"]}'
+    source = f"{PLANT}open(work + '/report.json', 'w').write({said!r})\nos._exit(0)\n{MODEL}"
+    solution = write(source)
+    shared.build(solution)
+    assert shared.store.input_names(shared.base_key(solution, "ModelNew")) == []
+
+
+def test_what_a_build_has_kept_was_never_its_own(shared: Builder, write: Any) -> None:
+    """A process that outlives its build, or a name that it keeps, would change an entry later."""
+    source = f"{PLANT}open(work + '/mine', 'w').write('x')\n{TINY}"
+    folder = shared.build(write(source)).folder
+    kept = sorted(path.name for path in folder.rglob("*") if path.is_file())
+    assert [name for name in kept if not name.startswith("cxx-")] == [
+        "build.log", "entry.json", "manifest.json", "tiny.so",
+    ]  # fmt: skip
+
+
+def test_a_stream_of_its_own_can_be_opened_again(shared: Builder, write: Any) -> None:
+    extension = shared.build(write("open('/dev/stdout', 'a').write('again')\n" + MODEL))
+    assert "again" in extension.log.read_text()
 
 
 def test_closing_ends_what_is_under_way(make: Any, write: Any) -> None:

@@ -128,3 +128,36 @@ def test_text_names_no_line_where_two_read_the_same() -> None:
 def test_long_messages_are_cut() -> None:
     (found,) = errors(f"/w/a.cpp:1:1: error: {'x' * 5000}\n")
     assert len(found.message) < 700
+
+
+def test_a_line_number_that_no_file_has_is_no_error() -> None:
+    assert findings(f"a.cpp:{'9' * 5000}: error: x\na.cu({'9' * 5000}): error: x\n") == ()
+
+
+def test_a_long_line_of_source_is_cut() -> None:
+    shown = f"a.cpp:7:1: error: x\n    7 | {'y' * 5000}\n"
+    assert len(errors(shown)[0].text()) < 700
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("ptxas /tmp/x.ptx, line 12; error   : no such", "ptxas: no such"),
+        ("ptxas fatal   : (C7907) internal error", "ptxas: (C7907) internal error"),
+        ("/usr/bin/x86_64-g++-12: error: no input files", "x86_64-g++-12: no input files"),
+        ("/usr/bin/ld: cannot find /a/b/libx.so: none", "ld: cannot find libx.so: none"),
+        ("ld: /t/m.o:(.t+1): undefined reference to `f'",
+         "ld: m.o:(.t+1): undefined reference to `f'"),
+        ("ld.lld: relocation of `/t/a.o' and (/u/b.o)", "ld: relocation of `a.o' and (b.o)"),
+        ("ld: cannot find /x or and/or ./a/b", "ld: cannot find /x or and/or ./a/b"),
+    ],
+)  # fmt: skip
+def test_whose_words(line: str, message: str) -> None:
+    assert [found.message for found in findings(line)] == [message]
+
+
+@pytest.mark.parametrize(
+    "line", ["ptxas info    : 0 bytes: error: x", "ptxasserror: x", "make: error: x"]
+)
+def test_nobodys_words(line: str) -> None:
+    assert findings(line) == ()

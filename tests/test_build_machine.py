@@ -190,7 +190,7 @@ def test_ccache_saves_the_compiler_where_only_the_python_changed(
     write: Callable[..., Path], builder: Builder
 ) -> None:
     first = builder.build(write(TINY, "one.py"))
-    second = builder.build(write(TINY + "# the same C++\n", "two.py"))
+    second = builder.build(write(TINY + "# the same C++\n", "one.py"))
     assert (first.cached, second.cached) == (False, False)
     (store,) = Path(builder._store.root / "ccache").iterdir()
     counted = run(TOOLS.ccache, "--print-stats", CCACHE_DIR=str(store))
@@ -202,6 +202,24 @@ def test_ccache_saves_the_compiler_where_only_the_python_changed(
     assert sum(hits.values()) >= 1, counted
     libraries = [next(each.folder.glob("calls/*/tiny.so")).read_bytes() for each in (first, second)]
     assert libraries[0] == libraries[1]
+
+
+@pytest.mark.skipif(not TOOLS.ccache, reason="ccache is not installed")
+def test_no_solution_says_how_others_are_compiled(
+    write: Callable[..., Path], builder: Builder
+) -> None:
+    """Nor how a later source in its own place is."""
+    spoils = (
+        "import os, pathlib\n"
+        "conf = pathlib.Path(os.environ['CCACHE_DIR'], 'ccache.conf')\n"
+        "conf.write_text('prefix_command = /nonexistent\\n')\n"
+    )
+    builder.build(write(spoils + MODEL, "one.py"))
+    assert builder.build(write(TINY, "two.py"))
+    assert builder.build(write(TINY, "one.py"))
+    (found,) = (builder._store.root / "ccache").glob("*/ccache.conf")
+    assert "/nonexistent" in found.read_text()
+    assert builder.build(write(TINY.replace("return 1", "return 2"), "one.py"))
 
 
 # What is part of the key

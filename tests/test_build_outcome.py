@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import os
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 from pytest_kernelbench.build import outcome
 from pytest_kernelbench.build.job import Job
+from pytest_kernelbench.build.leavings import Leavings
 from pytest_kernelbench.build.process import End
 from pytest_kernelbench.build.recorder import _OF_TORCH
 from pytest_kernelbench.build.toolchain import find_toolchain
 from pytest_kernelbench.errors import MachineError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TOOLS = find_toolchain({"PATH": "/usr/bin"})
 ENDED = End(0, 1.0)
@@ -24,10 +24,9 @@ ENDED = End(0, 1.0)
 
 @pytest.fixture
 def job(tmp_path: Path) -> Job:
-    """A work folder with a manifest and an empty log."""
+    """A work folder with a manifest."""
     solution = tmp_path / "s.py"
     solution.write_text("class ModelNew: pass\n")
-    (tmp_path / "build.log").write_text("")
     (tmp_path / "manifest.json").write_text(json.dumps({"calls": {}, "environment": {}}))
     return Job(str(solution), "ModelNew", str(tmp_path), {}, {})
 
@@ -43,18 +42,29 @@ def manifest(job: Job, **call: Any) -> None:
 
 
 def judged(job: Job, end: End = ENDED) -> outcome.Outcome:
-    return outcome.judge_child(job, end, TOOLS)
+    return outcome.judge_child(job, Leavings(Path(job.folder)), end, TOOLS)
 
 
 def test_built(job: Job, tmp_path: Path) -> None:
-    (tmp_path / "x.so").write_bytes(b"elf")
-    manifest(job, library="x.so")
+    library(tmp_path)
+    manifest(job, library="calls/x.so")
     report(job, kind="built", inputs=["k.cu"])
     made = judged(job)
-    assert (made.outcome, made.libraries, made.inputs) == ("built", ("x.so",), ("k.cu",))
+    assert made.manifest is not None
+    assert (made.outcome, made.inputs) == ("built", ("k.cu",))
+    assert made.manifest.libraries == ("calls/x.so",)
 
 
-@pytest.mark.parametrize("library", ["../other/x.so", "/etc/passwd", "none.so"])
+def library(folder: Path) -> Path:
+    path = folder / "calls" / "x.so"
+    path.parent.mkdir()
+    path.write_bytes(b"elf")
+    return path
+
+
+@pytest.mark.parametrize(
+    "library", ["../other/x.so", "calls/../x.so", "/etc/passwd", "calls/none.so", "s.py"]
+)
 def test_a_manifest_that_names_something_else_is_none(job: Job, library: str) -> None:
     manifest(job, library=library)
     report(job, kind="built")
@@ -67,9 +77,8 @@ def test_a_manifest_of_ours_is_not_written_through_a_link(job: Job, tmp_path: Pa
     manifest = tmp_path / "manifest.json"
     manifest.unlink()
     manifest.symlink_to(precious)
-    assert judged(job, End(-9, 1.0, stopped="it went on", idle=True)).outcome == "deferred"
+    assert judged(job, End(-9, 1.0, stopped="it went on", idle=True)).outcome == "failed"
     assert precious.read_text() == "kept"
-    assert not manifest.is_symlink()
 
 
 @pytest.mark.parametrize(
@@ -89,10 +98,9 @@ def test_a_child_that_cries_for_a_tool_which_is_here_is_not_believed(job: Job) -
     assert judged(job).outcome == "failed"
 
 
-def test_a_child_that_cries_for_a_full_disk_is_not_believed(job: Job, tmp_path: Path) -> None:
-    (tmp_path / "build.log").write_text("No space left on device")
+def test_a_child_that_cries_for_a_full_disk_is_not_believed(job: Job) -> None:
     report(job, kind="raised", traceback="OSError: No space left on device")
-    assert judged(job).outcome == "failed"
+    assert judged(job, End(0, 1.0, said=b"No space left on device")).outcome == "failed"
 
 
 def test_a_full_disk_is_the_machines_fault(
@@ -154,3 +162,75 @@ def test_only_for_torchs_own_symbols_is_the_plain_way_tried(symbol: str, *, torc
 def test_reports_are_decoded_strictly() -> None:
     with pytest.raises(msgspec.ValidationError):
         msgspec.json.decode(b'{"kind": "built", "x": 1}', type=outcome.Report)
+
+
+def linked(path: Path) -> None:
+    elsewhere = path.parents[1] / "elsewhere"
+    elsewhere.write_text("x.cu(1): error: the key\n")
+    path.symlink_to(elsewhere)
+
+
+def doubled(path: Path) -> None:
+    linked(path)
+    path.unlink()
+    path.hardlink_to(path.parents[1] / "elsewhere")
+
+
+PLANTS = {"link": linked, "pipe": os.mkfifo, "folder": Path.mkdir, "second name": doubled}
+
+
+@pytest.mark.parametrize("name", ["report.json", "manifest.json", "calls/x.so", "tools/cxx-1.log"])
+@pytest.mark.parametrize("plant", PLANTS)
+def test_what_lies_in_the_place_of_a_file_is_the_builds_fault(
+    job: Job, tmp_path: Path, name: str, plant: str
+) -> None:
+    """It is not looked into, not waited for, and no excuse."""
+    (tmp_path / "tools").mkdir()
+    library(tmp_path)
+    manifest(job, library="calls/x.so")
+    report(job, kind="built")
+    (tmp_path / name).unlink(missing_ok=True)
+    PLANTS[plant](tmp_path / name)
+    made = judged(job)
+    assert made.outcome == "failed"
+    assert made.message.startswith("s.py: its build left something that cannot be read as")
+    assert name in made.message
+    assert "the key" not in made.message
+
+
+@pytest.mark.parametrize("name", ["tools", "calls"])
+def test_a_folder_that_is_a_link_is_not_entered(job: Job, tmp_path: Path, name: str) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    library(tmp_path).parent.rename(elsewhere)
+    (tmp_path / name).symlink_to(elsewhere)
+    manifest(job, library="calls/x.so")
+    report(job, kind="built")
+    assert judged(job).outcome == "failed"
+
+
+def test_a_child_that_was_killed_is_not_believed_to_have_built(job: Job) -> None:
+    report(job, kind="built")
+    made = judged(job, End(-9, 1.0, said=b"too much memory"))
+    assert made.outcome == "failed"
+    assert made.message == "s.py: the module body was ended by SIGKILL\ntoo much memory"
+
+
+def test_a_build_that_did_not_end_keeps_what_it_made(job: Job, tmp_path: Path) -> None:
+    library(tmp_path)
+    manifest(job, library="calls/x.so")
+    made = judged(job, End(-9, 9.0, stopped="it went on and on", idle=True))
+    assert made.outcome == "deferred"
+    assert made.manifest is not None
+    assert made.manifest.libraries == ("calls/x.so",)
+
+
+def test_libraries_are_bounded(job: Job, tmp_path: Path) -> None:
+    os.truncate(library(tmp_path), 3 << 30)  # of holes
+    manifest(job, library="calls/x.so")
+    report(job, kind="built")
+    assert "more than 2 GiB" in judged(job).message
+
+
+def test_answers_that_are_nested_without_end_are_none(job: Job, tmp_path: Path) -> None:
+    (tmp_path / "report.json").write_bytes(b'{"inputs":' + b"[" * 100_000)
+    assert judged(job, End(3, 1.0)).outcome == "failed"

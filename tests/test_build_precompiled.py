@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_kernelbench.build.precompiled import known_flags
+from pytest_kernelbench.build.leavings import Leavings
+from pytest_kernelbench.build.precompiled import known_flags, wishes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,13 +29,18 @@ if TYPE_CHECKING:
         ([7], False),
     ],
 )
-def test_only_known_flags(tmp_path: Path, wish: object, *, known: bool) -> None:
-    path = tmp_path / "wish.json"
-    path.write_text(json.dumps(wish))
-    assert bool(known_flags(path)) is known
+def test_only_known_flags(wish: object, *, known: bool) -> None:
+    assert bool(known_flags(json.dumps(wish).encode())) is known
 
 
-def test_a_wish_that_is_no_json(tmp_path: Path) -> None:
-    path = tmp_path / "wish.json"
-    path.write_text("{")
-    assert known_flags(path) == ()
+@pytest.mark.parametrize("wish", [b"{", b"\xff", b"[" * 10_000, b""])
+def test_a_wish_that_is_no_json(wish: bytes) -> None:
+    assert known_flags(wish) == ()
+
+
+def test_a_pipe_is_no_wish(tmp_path: Path) -> None:
+    (tmp_path / "wishes").mkdir()
+    (tmp_path / "wishes" / "a.json").write_text('["-O3"]')
+    assert wishes(Leavings(tmp_path)) == [("-O3",)]
+    os.mkfifo(tmp_path / "wishes" / "b.json")
+    assert wishes(Leavings(tmp_path)) == []

@@ -90,3 +90,8 @@ def test_what_a_solution_can_keep_busy(source: bytes, most: int) -> None:
 def test_nobody_takes_more_than_is_of_use(tmp_path: Path) -> None:
     with Slots(tmp_path, 8).hold(most=2) as jobs:
         assert jobs == 2
+
+
+def test_names_of_sources_are_counted_whole() -> None:
+    text = b'load("x", ["a-b.cu", "csrc/c.cpp", "c.cpp", "d.cuh", "' + b"e" * 100 + b'.cu"])'
+    assert most_useful(text) == 3

@@ -150,3 +150,10 @@ def test_errors_of_the_disk_say_what_to_do(
 def test_entries_travel_as_json(solution: Path) -> None:
     entry = Entry(str(solution), "failed", "why", warnings=("w",), files={"a": (1, "b")})
     assert msgspec.json.decode(msgspec.json.encode(entry), type=Entry) == entry
+
+
+def test_what_a_build_says_it_read_leads_nowhere_else(store: Store, solution: Path) -> None:
+    key = add(store, "base", solution, ("/dev/zero", "../sol/a.py", "kernel.cu"))
+    assert store.input_names("base") == ["kernel.cu"]
+    (store.root / "inputs" / "base.json").write_text('["kernel.cu", "/dev/zero"]')
+    assert store.key("base", solution) == key

@@ -90,13 +90,10 @@ def test_a_child_sees_no_device_no_home_and_no_secrets(tmp_path: Path) -> None:
     assert seen["TORCH_CUDA_ARCH_LIST"] == "9.0"
 
 
-def test_ccache_is_shared_by_the_solutions_of_one_folder_only(tmp_path: Path) -> None:
-    folders = [
-        tmp_path / "ann" / "level1",
-        tmp_path / "ann" / "level1",
-        tmp_path / "bob" / "level1",
-    ]
-    made = [ccache_environment(tmp_path / "ccache", folder, tmp_path) for folder in folders]
+def test_ccache_is_each_solutions_own(tmp_path: Path) -> None:
+    """What one builds with is nothing that another's module body could have written to."""
+    solutions = [tmp_path / "ann_1.py", tmp_path / "ann_1.py", tmp_path / "bob_1.py"]
+    made = [ccache_environment(tmp_path / "ccache", each, tmp_path) for each in solutions]
     stores = [values["CCACHE_DIR"] for values in made]
     assert stores[0] == stores[1] != stores[2]
     assert all(os.path.isdir(store) for store in stores)  # noqa: PTH112

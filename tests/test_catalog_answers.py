@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
-from pytest_kernelbench.catalog.answers import Code, extract
+from pytest_kernelbench.catalog import answers
+from pytest_kernelbench.catalog.answers import Code, extract, has_fence
+from pytest_kernelbench.catalog.entry import top_level_names
 
 ANSWERS = Path(__file__).parent / "data/answers"
 NEW = "class ModelNew: pass"
@@ -118,3 +121,36 @@ def test_what_cannot_be_called_says_so() -> None:
     code = extract(f"```cpp\n{BINDS.replace('forward', 'backward')}\n```")
     assert isinstance(code, Code)
     assert "binds backward but no function called forward" in code.entry.refusal
+
+
+def test_fences_in_all_their_margins() -> None:
+    for margin in ("", "  ", "> ", ">> > ", "- ", "12) ", "\t*   ", " > \t"):
+        assert has_fence(f"{margin}```python"), margin
+    for text in ("``", "-```", "12```", "```a`b", "a ```"):
+        assert not has_fence(text), text
+
+
+def test_longer_blocks_are_tried_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[int] = []
+
+    def counted(text: str) -> dict[str, str] | None:
+        parsed.append(len(text))
+        return top_level_names(text)
+
+    monkeypatch.setattr(answers, "top_level_names", counted)
+    monkeypatch.setattr(answers, "_MOST_CHARACTERS", 10_000)
+    answer = "```python\nModelNew (\n```\n" * 2000
+    assert isinstance(extract(answer), str)
+    assert sum(parsed) < 10_000 + 4 * len(answer)
+
+
+def test_many_thoughts_take_linear_time() -> None:
+    def ratio() -> float:
+        return taken_s("\n<think>a</think>" * 40_000) / taken_s("\n<think>a</think>" * 10_000)
+
+    def taken_s(answer: str) -> float:
+        began = time.thread_time()
+        extract(answer)
+        return time.thread_time() - began
+
+    assert min(ratio() for _ in range(3)) < 8

@@ -84,3 +84,17 @@ def test_names() -> None:
     assert top_level_names("def f(:") is None
     assert top_level_names("x\0") is None
     assert top_level_names("(" * 10_000) is None
+
+
+@pytest.mark.parametrize("depth", [10, 1000, 2500])
+def test_a_long_chain_of_branches_is_read_or_left(depth: int) -> None:
+    text = "if a: pass\n" + "elif b: pass\n" * depth
+    names = top_level_names(f"{text}else:\n    ModelNew = 1\n")
+    assert names in ({"ModelNew": "name"}, None)
+
+
+def test_names_bound_in_branches_come_in_their_order() -> None:
+    text = (
+        "if x:\n    def f(): ...\nelse:\n    f = 1\ntry:\n    class g: ...\nexcept E:\n    pass\n"
+    )
+    assert top_level_names(text) == {"f": "name", "g": "class"}

@@ -17,7 +17,7 @@ from pytest_kernelbench.catalog.problems import ProblemCatalog
 from pytest_kernelbench.catalog.solutions import Matchmaker, own_adapters
 from pytest_kernelbench.catalog.sources import archive
 from pytest_kernelbench.cli import main
-from pytest_kernelbench.engine.needs import needs_cuda
+from pytest_kernelbench.engine.needs import declared_devices, needs_cuda
 
 NEW = "class ModelNew: pass\n"
 MODEL = "class Model: pass\ndef get_inputs(): return []\n"
@@ -168,6 +168,23 @@ def test_a_wrapper_says_that_it_needs_cuda(tmp_path: Path) -> None:
     on_cpu = Material((("kernel.cpp", FILES[0][1].partition("\n")[2]),))
     text = adapted(on_cpu, "forward", "pybind", REFERENCE).files[0][1]
     assert not needs_cuda(write(tmp_path, "solution.py", text))
+
+
+@pytest.mark.parametrize(
+    ("text", "devices"),
+    [
+        ('DEVICES = ("cpu",)\n', ("cpu",)),
+        ("import x\n\nDEVICES: tuple[str, ...] = (\n  'cpu',\n  'cuda',\n)\n", ("cpu", "cuda")),
+        ("DEVICES=['cuda']", ("cuda",)),
+        ("DEVICES:\nx = ('cpu',)\n", ()),
+        (" DEVICES = ('cpu',)\n", ()),
+        ("DEVICES = ", ()),
+    ],
+)  # fmt: skip
+def test_devices_are_declared_in_a_line_of_the_file(
+    tmp_path: Path, text: str, devices: tuple[str, ...]
+) -> None:
+    assert declared_devices(write(tmp_path, "solution.py", text)) == devices
 
 
 def test_the_adapter_is_named_in_the_notes(disk: Path) -> None:

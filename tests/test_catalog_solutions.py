@@ -60,8 +60,20 @@ def test_layouts(tmp_path: Path, matchmaker: Matchmaker, file: str, claim: Claim
         ("class ModelNewer: pass\n", False),
         ("class ModelNew(:\n", True),
         ("# ModelNew\n", False),
+        ("from kernel import ModelNew\n", True),
+        ("from kernel import x  # for\n# ModelNew\n", False),
     ],
-    ids=["class", "assigned", "text", "inner", "longer", "syntax error", "comment"],
+    ids=[
+        "class",
+        "assigned",
+        "text",
+        "inner",
+        "longer",
+        "syntax error",
+        "comment",
+        "imported",
+        "in another line",
+    ],
 )
 def test_a_look_inside(tmp_path: Path, matchmaker: Matchmaker, text: str, *, found: bool) -> None:
     path = write(tmp_path, "flat/kernel.py", text)

@@ -11,6 +11,7 @@ import struct
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import msgspec
@@ -169,3 +170,30 @@ def test_sending_to_the_dead_is_closed(ends: Ends) -> None:
     theirs.close()
     with pytest.raises(Closed):
         channel.send(Ping(1))
+
+
+@pytest.mark.parametrize("with_descriptor", [False, True])
+def test_a_send_that_nobody_reads_ends_at_the_deadline(
+    ends: Ends,
+    with_descriptor: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    channel, _ = ends
+    fds = (0,) if with_descriptor else ()
+    start = time.monotonic()
+    with pytest.raises(Silent):
+        channel.send(Pong("x" * (4 << 20)), fds, timeout_s=0.2)
+    assert time.monotonic() - start < 5
+
+
+def test_a_long_message_arrives_piece_by_piece() -> None:
+    ours, theirs = socket.socketpair()
+    sender, reader = Channel[Pong](ours, Pong), Channel[Pong](theirs, Pong)
+    text = "".join(map(str, range(1 << 20)))
+    with tempfile.TemporaryFile() as file, ThreadPoolExecutor(1) as pool:
+        sent = pool.submit(sender.send, Pong(text), (file.fileno(),), 20.0)
+        message, (fd,) = reader.receive(20)
+        sent.result()
+    os.close(fd)
+    assert message == Pong(text)
+    sender.close()
+    reader.close()

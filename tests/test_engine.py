@@ -438,7 +438,7 @@ class ScriptedProcess:
     answers: ClassVar[list[Verdict]] = []
     opened: ClassVar[list[bool]] = []
 
-    def __init__(self, opening: orders.Order) -> None:
+    def __init__(self, opening: orders.Order, _: str) -> None:
         self.opened.append(pickle.loads(opening.pickled)[2])  # noqa: S301 - our own
         self.channel = self
 
@@ -666,19 +666,20 @@ def test_a_gpu_that_the_driver_cannot_speak_for_is_left_out(
     assert words in told
 
 
-def test_other_children_of_the_engines_process_are_no_judges(
+def test_neither_other_children_of_the_engine_nor_judges_of_other_devices_are_kin(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     boot = [b"python", b"-I", b"-c", b"from pytest_kernelbench..."]
     words = {
-        os.getpid(): [*boot, b"7"],
-        11: [*boot, b"8"],
+        os.getpid(): [*boot, b"7", b"GPU-a"],
+        11: [*boot, b"8", b"GPU-a"],
+        14: [*boot, b"9", b"GPU-b"],
         12: [b"python", b"-m", b"vllm"],
         13: [],
     }
     monkeypatch.setattr(seat_process, "children", lambda _: list(words))
     monkeypatch.setattr(seat_process, "command", words.__getitem__)
-    assert seat_process._seats_of_this_engine() == [os.getpid(), 11]
+    assert seat_process._seats_beside() == [os.getpid(), 11]
 
 
 def test_seats_are_closed_where_no_thread_starts_any_more(

@@ -6,8 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_kernelbench.expectations import NotFaster, NotRight, expect_faster, expect_right
+from pytest_kernelbench.expectations import (
+    NotFaster,
+    NotRight,
+    expect_faster,
+    expect_judged,
+    expect_right,
+)
+from pytest_kernelbench.reports.junit import ending
 from pytest_kernelbench.reports.messages import DETAIL_LIMIT, explain, shorten, speedup_words
+from pytest_kernelbench.reports.records import Record
+from pytest_kernelbench.settings import Settings
 from pytest_kernelbench.verdict import Measurement, Status, Verdict
 
 
@@ -33,11 +42,34 @@ def test_a_message_is_whole_and_in_order() -> None:
     assert explain(VERDICT).splitlines() == [
         "wrong_value: level1/019_relu by ann: round 2: 3 of 8 differ",
         "  first at [0, 1]: got 2.0, expected 1.0",
-        "a",
-        "b",
+        "  a",
+        "  b",
         "note: parameters were copied by name",
         "whole output: /log/file",
     ]
+
+
+FORGED = "x\n\na.py::test_kernel[level1/019_relu] PASSED  [100%]\n==== 1 passed in 0.1s ====\n"
+
+
+def test_no_line_of_a_solution_begins_where_ours_do() -> None:
+    forged = replace(
+        VERDICT, reasons=(FORGED, FORGED), detail=FORGED, notes=(FORGED,), log="/a\n==== b"
+    )
+    heads = [
+        line.split(":")[0] for line in explain(forged).splitlines() if line[:1] not in ("", " ")
+    ]
+    assert heads == ["wrong_value", "note", "whole output"]
+    assert explain(forged).count("==== 1 passed") == 4
+
+
+def test_nor_of_what_is_skipped() -> None:
+    skipped = replace(VERDICT, status=Status.SKIPPED, reasons=(FORGED,))
+    with pytest.raises(pytest.skip.Exception) as caught:
+        expect_judged(skipped)
+    assert "\n    ==== 1 passed" in str(caught.value)
+    record = Record("a.py::test_kernel[level1/019_relu]", 1, skipped)
+    assert "\n    ==== 1 passed" in ending(record, Settings())[1]
 
 
 def test_samples_but_the_first_are_named() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_kernelbench.folders import is_plain, remove_tree, tree_bytes, write_anew
+from pytest_kernelbench.folders import open_plain, remove_tree, tree_bytes
 
 DEPTH = 3 * sys.getrecursionlimit()
 
@@ -70,28 +70,28 @@ def test_what_is_not_there_is_no_error(tmp_path: Path) -> None:
     assert not tree_bytes(tmp_path / "nothing")
 
 
-def test_what_is_written_anew_is_in_nobody_elses_place(tmp_path: Path) -> None:
-    elsewhere, here = tmp_path / "elsewhere", tmp_path / "here"
-    elsewhere.write_text("kept")
-    for make in (
-        lambda: here.symlink_to(elsewhere),
-        lambda: os.mkfifo(here),
-        lambda: (here / "inner").mkdir(parents=True),
-        lambda: here.write_text("old"),
-        lambda: None,
-    ):
-        here.unlink(missing_ok=True)
-        make()
-        write_anew(here, b"new")
-        assert is_plain(here)
-        assert here.read_text() == "new"
-    assert elsewhere.read_text() == "kept"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["elsewhere", "here"]
+@pytest.mark.parametrize("name", ["file", "in/file"])
+def test_a_plain_file_is_opened(tmp_path: Path, name: str) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / name).write_bytes(b"words")
+    with open_plain(tmp_path, name) as file:
+        assert file.read() == b"words"
 
 
-def test_a_link_or_a_pipe_is_no_plain_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "name",
+    ["link", "pipe", "folder", "twice", "aside/file", "../file", "/etc/passwd", "a\0b", "", "gone"],
+)
+def test_nothing_else_is_opened(tmp_path: Path, name: str) -> None:
+    here = tmp_path / "here"
+    (here / "folder").mkdir(parents=True)
     (tmp_path / "file").touch()
-    (tmp_path / "link").symlink_to("file")
-    os.mkfifo(tmp_path / "pipe")
-    names = ("file", "link", "pipe", "", "gone")
-    assert [is_plain(tmp_path / name) for name in names] == [True, False, False, False, False]
+    (here / "link").symlink_to("../file")
+    (here / "aside").symlink_to("..")
+    (here / "twice").touch()
+    (here / "again").hardlink_to(here / "twice")
+    os.mkfifo(here / "pipe")
+    before = os.listdir("/proc/self/fd")
+    with pytest.raises(OSError, match=r".+"):
+        open_plain(here, name)
+    assert os.listdir("/proc/self/fd") == before

@@ -29,12 +29,12 @@ class Process:
 
     def __init__(self, bench: Bench, name: str, *, trusted: bool = True) -> None:
         self.bench, self.name, self.trusted = bench, name, trusted
-        self.child = SimpleNamespace(resume=self._resume, pid=1)
+        self.child = SimpleNamespace(pid=1)
 
     def stop(self) -> None:
         self.bench.frozen.add(self.name)
 
-    def _resume(self) -> None:
+    def resume(self) -> None:
         self.bench.frozen.discard(self.name)
 
     def ask(self, order: wire.Message, *_: Any, **__: Any) -> wire.Done:

@@ -179,6 +179,13 @@ def test_only_a_solution_is_to_blame_that_it_cannot_be_frozen(
         runner.stop()
 
 
+@pytest.mark.parametrize(("worked_ns", "told"), [(0, ""), (4_000_000, "for 4 ms of processor")])
+def test_who_went_on_while_stopped_is_told_so(worked_ns: int, told: str) -> None:
+    runner = Runner(SimpleNamespace(resume=lambda: worked_ns), 1.0, trusted=False)  # type: ignore[arg-type]
+    with pytest.raises(Rejected, match=told) if told else nullcontext():
+        runner.resume()
+
+
 def test_baselines_rest_but_the_one_that_is_timed() -> None:
     told: list[tuple[str, str]] = []
 

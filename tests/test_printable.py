@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_kernelbench.verdict import Status, Verdict, printable
+from pytest_kernelbench.verdict import Status, Verdict, hanging, printable
 
 TEXTS = [
     ("plain, umlauts äöü, 漢字,\n\ttabs and lines", "plain, umlauts äöü, 漢字,\n\ttabs and lines"),
@@ -31,3 +31,8 @@ def test_every_text_of_a_solution_is_spelled_out() -> None:
     )  # fmt: skip
     assert bell not in str(verdict.to_builtins())
     assert Verdict.from_builtins(verdict.to_builtins()) == verdict
+
+
+def test_lines_after_the_first_are_set_in() -> None:
+    assert hanging("one") == "one"
+    assert hanging("one\ntwo\n\n  three\n") == "one\n    two\n\n      three\n"

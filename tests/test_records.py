@@ -143,3 +143,57 @@ def test_any_other_broken_line_is_refused_with_its_number(tmp_path: Path) -> Non
     (tmp_path / "x").write_bytes(line + b"\n" + line[:50] + b"\n" + line + b"\n")
     with pytest.raises(UsageError, match=r"x:2: not a record of schema 1"):
         list(read(tmp_path / "x"))
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"schema": 2}, "it is of schema 2, written by a newer version of pytest-kernelbench"),
+        ({"schema": 0}, "there is no schema 0"),
+        ({"schema": "1"}, "there is no schema '1'"),
+        ({"schema": None}, "it has no schema"),
+        ({"nodeid": ""}, "it has no nodeid"),
+        ({"asked": 1_000_000_000}, "a level has 0 to 100000 problems, not as many as were asked"),
+        ({"asked": -1}, "a level has 0 to 100000 problems"),
+        ({"families": {"conv": 1_000_000_000}}, "a level has 0 to 100000 problems"),
+        ({"families": {"conv": -5}}, "a level has 0 to 100000 problems"),
+    ],
+)
+def test_what_this_version_cannot_read_is_refused(
+    tmp_path: Path, changed: dict[str, object], why: str
+) -> None:
+    plain = json.loads(encode(Record("a::b", 1, verdict())))
+    for end in ("", "\n"):
+        (tmp_path / "x").write_text(json.dumps(plain | changed) + end)
+        with pytest.raises(UsageError, match=f"x:1: not a record of schema 1: {why}"):
+            list(read(tmp_path / "x"))
+
+
+@pytest.mark.parametrize("lacking", ["schema", "nodeid"])
+def test_what_a_record_must_have(tmp_path: Path, lacking: str) -> None:
+    plain = json.loads(encode(Record("a::b", 1, verdict())))
+    del plain[lacking]
+    (tmp_path / "x").write_text(json.dumps(plain))
+    with pytest.raises(UsageError, match=f"x:1: not a record of schema 1: it has no {lacking}"):
+        list(read(tmp_path / "x"))
+
+
+def test_the_file_stays_until_the_first_verdict(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    path.write_bytes(encode(Record("a::b", 1, verdict())) + b"\n")
+    before = path.read_bytes()
+    RecordWriter(path, lambda *_: Asked(1)).close()
+    assert path.read_bytes() == before
+    writer = RecordWriter(path, lambda *_: Asked(1))
+    writer.pytest_kernelbench_verdict(verdict(), "c::d")
+    writer.close()
+    assert [record.nodeid for record in read(path)] == ["c::d"]
+
+
+@pytest.mark.parametrize("text", [b'{"a": 1}', b'{"nodeid": 1}', b"x", b'{"a": 1'])
+def test_a_foreign_last_line_is_not_cut_off(tmp_path: Path, text: bytes) -> None:
+    path = tmp_path / "mine.json"
+    path.write_bytes(text)
+    with pytest.raises(UsageError, match="not a record of schema 1"):
+        RecordWriter(path, lambda *_: Asked(1), resume=True)
+    assert path.read_bytes() == text

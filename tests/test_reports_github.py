@@ -192,3 +192,9 @@ def test_text_is_nothing_but_text(text: str) -> None:
     assert "\n" not in safe
     assert "<" not in safe
     assert not re.search(r"(?<!\\)[|`*\[\]()!@#]", safe)
+
+
+def test_a_line_that_no_file_has_is_no_line() -> None:
+    digits = "9" * 5000
+    said = f'(line {digits} of the solution) 019_relu.py:{digits} 019_relu.py", line {digits}'
+    assert line_of(verdict(detail=said), "class ModelNew:\n\n    def forward(self): ...\n") == 3

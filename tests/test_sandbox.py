@@ -288,8 +288,40 @@ def test_a_stopped_child_stands_still_with_all_its_daemons(inmate: Child) -> Non
     below(inmate, 3)
     inmate.stop()
     assert all(frozen(pid) for pid in inmate.processes() if pid != inmate.init_pid)
-    inmate.resume()
+    time.sleep(0.1)
+    assert inmate.resume() == 0
     assert tell(inmate, "said = 'awake'") == "awake"
+    assert inmate.resume() == 0, "it was not stopped"
+
+
+WOKEN_BY_A_TIMER = """
+    import ctypes, os, signal, time
+    libc = ctypes.CDLL(None, use_errno=True)
+    armed, arm = os.pipe()
+    if os.fork() == 0:
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCONT])
+        event = (ctypes.c_int * 16)(0, 0, signal.SIGCONT, 0)
+        timer = ctypes.c_void_p()
+        assert libc.timer_create(1, event, ctypes.byref(timer)) == 0
+        libc.timer_settime(timer, 0, (ctypes.c_long * 4)(0, 50_000_000, 0, 100_000_000), None)
+        os.write(arm, b"!")
+        while signal.sigwaitinfo([signal.SIGCONT]):
+            end = time.perf_counter() + 0.02
+            while time.perf_counter() < end:
+                pass
+            {then}
+    os.read(armed, 1)
+"""
+
+
+@pytest.mark.parametrize("then", ["pass", "os._exit(0)"])
+def test_who_goes_on_while_stopped_is_found_out(inmate: Child, then: str) -> None:
+    """By a timer of the kernel's: no process has to be awake to send the signal."""
+    assert tell(inmate, WOKEN_BY_A_TIMER.format(then=then)) == "done"
+    below(inmate, 2)
+    inmate.stop()
+    time.sleep(0.3)
+    assert inmate.resume() > 1_000_000
 
 
 LONG_CALLS = """

@@ -1,14 +1,17 @@
-"""Nobody listens to a process behind the walls: tried from inside a child that has given it up."""
+"""Calls that a process behind the walls does without: tried in a child that has given them up."""
 
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import multiprocessing
 import os
 import platform
+import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,7 +29,7 @@ def inside(attempt: Callable[[], object]) -> str:
     if (child := os.fork()) == 0:
         try:
             kernel.forbid_new_privileges()
-            seccomp.forbid_connections()
+            seccomp.restrict_calls()
             said = str(attempt() or "done")
         except OSError as error:
             said = type(error).__name__
@@ -67,6 +70,74 @@ def test_no_socket_by_way_of_a_ring() -> None:
     assert inside(ring) == "Function not implemented"
 
 
+def call(name: str, *arguments: object) -> Callable[[], str]:
+    """The call of that name (or one of the keys' three, by its place), and what came of it."""
+    libc, abi = ctypes.CDLL(None, use_errno=True), seccomp._ABIS[platform.machine()]
+    number = abi.keys[int(name)] if name.isdecimal() else getattr(abi, name)
+
+    def attempt() -> str:
+        given = [ctypes.c_long(x) if isinstance(x, int) else x for x in arguments]
+        return "" if libc.syscall(number, *given) >= 0 else os.strerror(ctypes.get_errno())
+
+    return attempt
+
+
+@pytest.mark.parametrize("flag", [1 << bit for bit in (7, 17, 25, 26, 27, 28, 29, 30)], ids=hex)
+def test_no_namespace_of_ones_own(flag: int) -> None:
+    """In a user's own, the kernel would work for a process that stands still."""
+    assert inside(call("unshare", flag)) == "Operation not permitted"
+    if flag != 1 << 7:  # that one is an exit signal to ``clone``
+        assert inside(call("clone", flag | signal.SIGCHLD, 0, 0, 0, 0)) == "Operation not permitted"
+
+
+def test_what_is_no_namespace_may_be_unshared() -> None:
+    assert inside(call("unshare", 0x400)) == "done"  # CLONE_FILES
+
+
+def test_no_other_way_to_a_namespace() -> None:
+    assert inside(call("setns", 0, 0)) == "Operation not permitted"
+    assert inside(call("clone3", 0, 0)) == "Function not implemented"
+
+
+@pytest.mark.parametrize("place", "012")
+def test_no_keys_are_left_behind(place: str) -> None:
+    assert inside(call(place, 0, 0, 0, 0, 0)) == "Function not implemented"
+
+
+@pytest.mark.parametrize("kind", [socket.SOCK_DGRAM, socket.SOCK_RAW])
+@pytest.mark.parametrize("make", [socket.socket, socket.socketpair])
+def test_no_letters_to_sockets_in_the_file_system(make: Callable[..., object], kind: int) -> None:
+    def attempt() -> str:
+        try:
+            make(socket.AF_UNIX, kind | socket.SOCK_CLOEXEC)
+        except OSError as error:
+            return os.strerror(error.errno or 0)
+        return ""
+
+    assert inside(attempt) == "Address family not supported by protocol"
+
+
+def test_letters_of_other_families_are_left() -> None:
+    assert inside(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).close()) == "done"
+
+
+def test_no_lease_on_a_file_that_others_open(tmp_path: Path) -> None:
+    place = tmp_path / "f"
+    place.touch()
+
+    def lease() -> None:
+        with place.open() as file:
+            fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+
+    assert inside(lease) == "PermissionError"
+
+    def lock() -> None:
+        with place.open("w") as file:
+            fcntl.lockf(file, fcntl.LOCK_EX)
+
+    assert inside(lock) == "done"
+
+
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the other ABI of this processor")
 def test_no_call_by_another_number() -> None:
     libc = ctypes.CDLL(None, use_errno=True)
@@ -80,6 +151,7 @@ def test_no_call_by_another_number() -> None:
 
 def test_what_processes_need_of_each_other_is_left() -> None:
     def talk() -> str:
+        threading.Thread(target=print).start()
         ours, theirs = socket.socketpair()
         ours.sendall(b"hello")
         said = theirs.recv(5).decode()

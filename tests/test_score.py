@@ -288,3 +288,11 @@ def test_further_baselines_stand_beside_the_score() -> None:
     assert scored.beside == (Beside("compile", pytest.approx(4.0), 2, 1),)
     assert scored.geomean == 1.0
     assert score([verdict(1, speedup=2.0)], numbers(1)).beside == ()
+
+
+def test_the_spread_over_very_many_problems_takes_no_time() -> None:
+    values = [1.0] * 300 + [0.0] * 700
+    resampled = bootstrap_interval(values * 5)
+    at_once = bootstrap_interval(values * 50)
+    assert resampled == pytest.approx((0.287, 0.313), abs=0.002)
+    assert at_once == pytest.approx((0.296, 0.304), abs=0.001)

@@ -33,6 +33,7 @@ from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.library import Judge
 from pytest_kernelbench.overwriting import refuse_overwriting
 from pytest_kernelbench.settings import Settings
+from pytest_kernelbench.verdict import hanging, printable
 
 __all__ = [
     "add_prompt_options", "add_refine_options", "add_sample_options", "add_study_options",
@@ -74,9 +75,10 @@ def sample_command(args: argparse.Namespace) -> int:
     result = asyncio.run(_with_author(args, work))
     print(f"{result}; in {args.to}")
     for record in result.failed:
-        print(f"  {record.problem}, sample {record.sample}: {record.error}", file=sys.stderr)
+        error = printable(record.error)
+        print(hanging(f"  {record.problem}, sample {record.sample}: {error}"), file=sys.stderr)
     if result.stopped:
-        print(f"stopped: {result.stopped}", file=sys.stderr)
+        print(hanging(f"stopped: {printable(result.stopped)}"), file=sys.stderr)
     return 0 if result.complete else 1
 
 
@@ -134,9 +136,9 @@ def _told(result: Refined, plan: Plan, wanted: int) -> int:
         ways = " > ".join(turn.judged.status.value for turn in trajectory.turns)
         print(f"{name}, sample {number}: {ways}" + (f"; kept turn {best.number}" if best else ""))
     for (name, number), error in sorted(result.failed.items()):
-        print(f"{name}, sample {number}: {error}", file=sys.stderr)
+        print(hanging(f"{name}, sample {number}: {printable(error)}"), file=sys.stderr)
     if result.stopped:
-        print(f"stopped: {result.stopped}", file=sys.stderr)
+        print(hanging(f"stopped: {printable(result.stopped)}"), file=sys.stderr)
     return 0 if len(result.trajectories) == wanted else 1
 
 
@@ -193,7 +195,7 @@ def study_command(args: argparse.Namespace) -> int:
         print("\n".join(markdown(study_table)))
     for cell in cells:
         for remark in cell.remarks:
-            print(f"{cell.entrant}: {remark}", file=sys.stderr)
+            print(hanging(f"{cell.entrant}: {printable(remark)}"), file=sys.stderr)
     print("written: " + ", ".join(os.path.relpath(path) for path in paths))
     if missing := why_no_html():
         print(f"no report.html: {missing}", file=sys.stderr)

@@ -32,8 +32,8 @@ _OUTCOMES = {
 _EXPECTED = re.compile(r"(\bgot\s+[^\s,;]+),\s+expected\s+[^\s,;]+")
 _EXPECTED_LINE = re.compile(r"^.*\bexpected\b.*$\n?", re.MULTILINE | re.IGNORECASE)
 _ONLY_ELEMENT = re.compile(
-    r"(\b1 of 1 elements differ.*?): got [^;]*(; largest difference \S+)"
-    r"(?: \([^)]*\))?(?:; at worst [^;]*)?"
+    r"(\b1 of 1 elements differ.{,300}?): got [^;]{,200}(; largest difference \S+)"
+    r"(?: \([^)]{,200}\))?(?:; at worst [^;]*)?"
 )
 """There, how far off it is would say what is due, beside what it got or by the scale of that."""
 _SEED = re.compile(r"\bseeds?\b[\s:=]*[0-9]+", re.IGNORECASE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -53,17 +54,39 @@ def read_lines(path: Path, kind: type[_T]) -> list[_T]:
         try:
             found.append(msgspec.json.decode(line, type=kind))
         except msgspec.MsgspecError as error:
-            if number == len(lines):  # no newline behind it: it was being written
+            if number == len(lines) and _cut_short(line, error, kind):
                 break
             message = f"{path}:{number}: {error}"
             raise UsageError(message) from error
     return found
 
 
-def cut_short_line_removed(path: Path) -> None:
-    """Drop a last line without an end, so that the next record starts a line of its own."""
-    if path.exists() and (data := path.read_bytes()) and not data.endswith(b"\n"):
-        path.write_bytes(data[: data.rfind(b"\n") + 1])
+def cut_short_line_removed(path: Path, *kinds: type) -> None:
+    """Drop a last line that a crash cut short, so that the next record starts a line of its own.
+
+    ``kinds`` are those of the file's records. A line that only lacks its end gets it. Raises
+    ``UsageError`` where it is neither: the file is somebody else's.
+    """
+    if not path.exists() or not (data := path.read_bytes()) or data.endswith(b"\n"):
+        return
+    start = data.rfind(b"\n") + 1
+    try:
+        msgspec.json.decode(data[start:])
+    except msgspec.MsgspecError as error:
+        if not any(_cut_short(data[start:], error, kind) for kind in kinds):
+            message = f"{path}: its last line is no record, nor the beginning of one"
+            raise UsageError(message) from error
+        path.write_bytes(data[:start])
+    else:
+        path.write_bytes(data + b"\n")
+
+
+def _cut_short(line: bytes, error: msgspec.MsgspecError, kind: type) -> bool:
+    """Whether it is the beginning of a record, as it was being written."""
+    first = fields(kind)[0].name if is_dataclass(kind) else ""
+    beginning = f'{{"{first}'.encode()
+    whole = isinstance(error, msgspec.ValidationError)
+    return not whole and (line.startswith(beginning) or beginning.startswith(line))
 
 
 def solution_name(problem: Problem, sample: int, *, several: bool = True) -> str:

@@ -82,7 +82,7 @@ class Ledger:
         self.run = run
         self._answers = folder / ".answers"
         self._check_run()
-        cut_short_line_removed(self._samples)
+        cut_short_line_removed(self._samples, Record)
 
     @property
     def _samples(self) -> Path:

@@ -90,7 +90,7 @@ class Trajectory:
     def __init__(self, path: Path, head: Head) -> None:
         self.path = path
         self.head = head
-        cut_short_line_removed(path)
+        cut_short_line_removed(path, Head, Turn)
         if len(read_lines(path, dict)) < _HEAD_AND_A_TURN:  # nothing came of it so far
             path.unlink(missing_ok=True)
             append_line(path, head)

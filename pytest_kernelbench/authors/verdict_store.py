@@ -31,7 +31,7 @@ class VerdictStore:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        cut_short_line_removed(path)
+        cut_short_line_removed(path, _Kept)
         self._known = {
             kept.key: Verdict.from_builtins(kept.verdict) for kept in read_lines(path, _Kept)
         }

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from pytest_kernelbench.build import outcome, replay
+from pytest_kernelbench.build import outcome
 from pytest_kernelbench.build.environment import (
     base_environment,
     ccache_environment,
@@ -24,6 +24,8 @@ from pytest_kernelbench.build.environment import (
 )
 from pytest_kernelbench.build.extension import Extension
 from pytest_kernelbench.build.job import JOB_FILE, LOG_FILE, Job
+from pytest_kernelbench.build.keeping import keep_libraries, keep_logs
+from pytest_kernelbench.build.leavings import Leavings
 from pytest_kernelbench.build.nursery import Nursery
 from pytest_kernelbench.build.precompiled import Precompiled
 from pytest_kernelbench.build.process import run_child
@@ -39,11 +41,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from contextlib import AbstractContextManager
 
+    from pytest_kernelbench.build.process import End
     from pytest_kernelbench.settings import Settings
 
 FORMAT = 1
 """Part of every key: raise it whenever the same job would be built differently."""
 _EVICT_EVERY = 32
+_CHILDS, _KEPT = "child", "kept"
+"""Of a work folder: what the build child may write to, and what becomes the entry."""
 
 
 @dataclass(frozen=True)
@@ -210,17 +215,9 @@ class Builder:
             others = max(0, self.progress.unfinished + self._coming - 1)
             with self._slots.hold(others, most) as jobs:
                 started = time.monotonic()
-                with disk_errors(work):
-                    job = self._job(solution, entry, work, jobs)
-                    (work / JOB_FILE).write_bytes(msgspec.json.encode(job))
-                end = run_child(
-                    self._nursery,
-                    job,
-                    self._settings.build_timeout_s,
-                    self._settings.timeout_s,
-                    self._cancelled,
-                )
-            result = outcome.judge_child(job, end, self._tools)
+                job, end = self._run(solution, entry, work, jobs)
+            left = Leavings(Path(job.folder))
+            result = outcome.judge_child(job, left, end, self._tools)
             made = Entry(
                 solution=str(solution),
                 outcome=result.outcome,
@@ -230,15 +227,29 @@ class Builder:
                 seconds=time.monotonic() - started,
                 cpu_s=end.cpu_s,
                 made_at=time.time(),
-                files=_libraries(work, result.libraries),
                 versions=f"torch {self._tools.torch_version}, sm {self._arch}",
             )
-            self._precompiled.consider(work, self.progress.waiting)
-            _sweep_work(work)
-            made = msgspec.structs.replace(made, size_bytes=tree_bytes(work))
-            return self._store.adopt(work, base, solution, result.inputs, made), made
+            fresh = work / _KEPT
+            with disk_errors(work):
+                fresh.mkdir(mode=0o700)
+                keep_logs(left, end.said, fresh)
+                files = keep_libraries(left, result.manifest, fresh) if result.manifest else {}
+            self._precompiled.consider(left, self.progress.waiting)
+            made = msgspec.structs.replace(made, files=files, size_bytes=tree_bytes(fresh))
+            return self._store.adopt(fresh, base, solution, result.inputs, made), made
         finally:
             remove_tree(work)
+
+    def _run(self, solution: Path, entry: str, work: Path, jobs: int) -> tuple[Job, End]:
+        """Have a child build it in a folder of its own within ``work``."""
+        folder = work / _CHILDS
+        with disk_errors(work):
+            folder.mkdir(mode=0o700)
+            job = self._job(solution, entry, folder, jobs)
+            (folder / JOB_FILE).write_bytes(msgspec.json.encode(job))
+        settings = self._settings
+        limits_s = settings.build_timeout_s, settings.timeout_s
+        return job, run_child(self._nursery, job, work / LOG_FILE, *limits_s, self._cancelled)
 
     def _job(self, solution: Path, entry: str, work: Path, jobs: int) -> Job:
         capability = None
@@ -247,10 +258,11 @@ class Builder:
             capability = (int(major), int(minor))
         passed = passed_on(self._tools, self._wrappers, self._arch)
         environment = child_environment(os.environ, work, passed, jobs)
-        writable: tuple[str, ...] = ()
+        # What it prints to, for whoever opens /dev/stdout.
+        writable: tuple[str, ...] = (str(work.with_name(LOG_FILE)),)
         if self._tools.ccache:
-            environment |= ccache_environment(self._store.root / "ccache", solution.parent, work)
-            writable = (environment["CCACHE_DIR"],)
+            environment |= ccache_environment(self._store.root / "ccache", solution, work)
+            writable += (environment["CCACHE_DIR"],)
         return Job(
             solution=str(solution),
             entry=entry,
@@ -307,13 +319,3 @@ def _checked_source(solution: Path) -> bytes:
         message = f"{solution.name} is no Python source: {error or type(error).__name__}"
         raise BuildError(message) from None
     return source
-
-
-def _libraries(work: Path, names: Iterable[str]) -> dict[str, tuple[int, str]]:
-    return {name: ((work / name).stat().st_size, replay.file_hash(work / name)) for name in names}
-
-
-def _sweep_work(work: Path) -> None:
-    """Leave what the contender and a person reading need; the rest of the work folder goes."""
-    for name in ("home", "tmp", "torch_extensions", "triton", "pycache", "wishes"):
-        remove_tree(work / name)

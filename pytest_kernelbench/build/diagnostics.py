@@ -41,22 +41,27 @@ class Finding:
         kind = "warning: " if self.warning else ""
         head = f"{self.place}: {kind}{self.message}" if self.place else f"{kind}{self.message}"
         number = _line_of(self.source, solution)
+        source = _short(self.source)
         where = f"    (line {number} of the solution)" if number else ""
-        return f"{head}\n    {self.source}{where}" if self.source else head
+        return f"{head}\n    {source}{where}" if source else head
 
 
 # path:10:5: error: message          g++, clang
-_GNU = re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)? (?P<kind>fatal error|error|warning): (?P<message>.+)$")  # fmt: skip  # noqa: E501
+_GNU = re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d{1,7}):(?:\d+:)? (?P<kind>fatal error|error|warning): (?P<message>.+)$")  # fmt: skip  # noqa: E501
 # path(10): error #20: message       cudafe++, cicc
-_EDG = re.compile(r"^(?P<file>[^\s(][^(\n]*)\((?P<line>\d+)\): (?P<kind>catastrophic error|error|warning)(?: #\w+(?:-D)?)?: (?P<message>.+)$")  # fmt: skip  # noqa: E501
+_EDG = re.compile(r"^(?P<file>[^\s(][^(\n]*)\((?P<line>\d{1,7})\): (?P<kind>catastrophic error|error|warning)(?: #\w+(?:-D)?)?: (?P<message>.+)$")  # fmt: skip  # noqa: E501
 # ptxas error   : message            ptxas, nvcc, nvlink, fatbinary
-_NVIDIA = re.compile(r"^(?P<tool>ptxas|nvcc|nvlink|fatbinary|cudafe\+\+|cicc)(?: [^:\n]*?)?[ ;]+(?P<kind>fatal|error|warning)\s*: (?P<message>.+)$")  # fmt: skip  # noqa: E501
+_NVIDIA = re.compile(r"^(?P<tool>ptxas|nvcc|nvlink|fatbinary|cudafe\+\+|cicc)(?=[ ;])[^:\n]*?(?<=[ ;])(?P<kind>fatal|error|warning)\s*: (?P<message>.+)$")  # fmt: skip  # noqa: E501
 # /usr/bin/ld: x.o: message          ld, lld, gold
 _LINKER = re.compile(r"^(?:\S*/)?(?:ld|ld\.\w+|lld)(?:\.\w+)?: (?P<message>.+)$")
 _LINKER_REAL = re.compile(r"undefined reference|multiple definition|cannot find|undefined symbol|file not recognized|relocation|No space left")  # fmt: skip  # noqa: E501
-_DRIVER = re.compile(r"^(?:\S*/)?(?P<tool>[\w+.-]*(?:g\+\+|gcc|c\+\+|cc1plus|clang|cc|as)[\w.-]*): (?P<kind>fatal error|error): (?P<message>.+)$")  # fmt: skip  # noqa: E501
+_DRIVER = re.compile(r"^(?:\S*/)?(?P<tool>[\w+.-]+): (?P<kind>fatal error|error): (?P<message>.+)$")
+_COMPILER = re.compile(r"g\+\+|gcc|c\+\+|cc1plus|clang|cc|as")
 _UNDEFINED = re.compile(r"^(?P<place>\S+): (?P<message>undefined reference to .+)$")
 _MACRO_NOTE = re.compile(r"^\s*\d+ \|")
+_WORD = re.compile(r"\S+")
+_FIRST_FOLDER = re.compile(r"(?<![\w.])/")
+_END_OF_FOLDER = re.compile(r"/(?=[\w.+-])")
 _OWN_HEADERS = (
     "/torch/include/",
     "/targets/x86_64-linux/include/",
@@ -103,7 +108,7 @@ def _scan(lines: list[str]) -> Iterator[Finding]:
             yield Finding(_short(message), warning=found["kind"] == "warning")
             continue
         found = _DRIVER.match(line)
-        if found and not found["message"].startswith("ld returned"):
+        if found and _COMPILER.search(found["tool"]) and not _follows(found["message"]):
             yield Finding(_short(f"{found['tool']}: {found['message']}"))
             continue
         yield from _linker(line)
@@ -130,8 +135,22 @@ def _linker(line: str) -> Iterator[Finding]:
         yield Finding(_short(f"ld: {undefined['message']}"))
 
 
+def _follows(message: str) -> bool:
+    """Whether it says no more than that another error was one."""
+    return message.startswith("ld returned")
+
+
 def _without_folders(message: str) -> str:
-    return re.sub(r"(?<![\w.])/\S*/(?=[\w.+-]+)", "", message)
+    return _WORD.sub(lambda word: _without_folder(word[0]), message)
+
+
+def _without_folder(word: str) -> str:
+    """A path without its folders, whatever quotes and brackets are around it."""
+    first = _FIRST_FOLDER.search(word)
+    ends = [found.end() for found in _END_OF_FOLDER.finditer(word)]
+    if first is None or not ends or ends[-1] <= first.end():
+        return word
+    return word[: first.start()] + word[ends[-1] :]
 
 
 def _gnu_source(lines: list[str], index: int) -> str:

@@ -63,18 +63,20 @@ def child_environment(
     }
 
 
-def ccache_environment(root: Path, solutions: Path, work: Path) -> dict[str, str]:
-    """A compiler cache for the solutions of one folder.
+def ccache_environment(root: Path, solution: Path, work: Path) -> dict[str, str]:
+    """A compiler cache of the solution's own.
 
-    Builds write to it, and they run a solution's code: what one puts there reaches its
-    neighbours, which are of the same entrant, and nobody else.
+    Its builds write to it, and they run its code: what one puts there (objects, pipes, settings)
+    would be met by every other that uses the same one.
     """
-    folder = root / hashlib.sha256(os.fsencode(solutions)).hexdigest()[:16]
+    folder = root / hashlib.sha256(os.fsencode(solution)).hexdigest()[:16]
     folder.mkdir(parents=True, exist_ok=True)
     os.utime(folder)
     return {
         "CCACHE_DIR": str(folder),
-        "CCACHE_MAXSIZE": "2G",
+        # In place of ccache.conf in that folder, where an earlier source may have left commands.
+        "CCACHE_CONFIGPATH": os.devnull,
+        "CCACHE_MAXSIZE": "200M",
         # Work folders have random names; what is below them is the same again.
         "CCACHE_BASEDIR": str(work),
         "CCACHE_NOHASHDIR": "1",

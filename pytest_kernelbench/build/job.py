@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from pytest_kernelbench.folders import is_plain
-
 if TYPE_CHECKING:
-    from pathlib import Path
+    from pytest_kernelbench.build.leavings import Leavings
 
 JOB_FILE = "job.json"
 REPORT_FILE = "report.json"
@@ -18,6 +17,7 @@ LOG_FILE = "build.log"
 TOOL_LOGS = "tools"
 CALLS = "calls"
 _REPORT_LIMIT_BYTES = 4 << 20
+_Answer = TypeVar("_Answer", bound=msgspec.Struct)
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -37,7 +37,7 @@ class Job(msgspec.Struct, frozen=True):
     readable: tuple[str, ...] = ()
     """Folders with our compilers and stand-in headers."""
     writable: tuple[str, ...] = ()
-    """Beside the work folder: what ccache keeps for solutions of the same folder."""
+    """Beside the work folder: the log, and what ccache keeps for this solution."""
 
 
 class Call(msgspec.Struct):
@@ -57,6 +57,11 @@ class Manifest(msgspec.Struct):
     calls: dict[str, Call] = {}
     environment: dict[str, str] = {}
 
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """What the calls have made, each once."""
+        return tuple(dict.fromkeys(call.library for call in self.calls.values() if call.library))
+
 
 class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the module body ended: the child's word, believed only against its own solution."""
@@ -73,37 +78,25 @@ class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seconds: float = 0.0
 
 
-def read_report(folder: Path) -> Report | None:
+def read_report(left: Leavings) -> Report | None:
     """The child's answer, or None where there is none that can be understood."""
-    path = folder / REPORT_FILE
-    if not is_plain(path):
-        return None
-    try:
-        with path.open("rb") as file:
-            data = file.read(_REPORT_LIMIT_BYTES + 1)
-    except OSError:
-        return None
-    if len(data) > _REPORT_LIMIT_BYTES:
-        return None
-    try:
-        return msgspec.json.decode(data, type=Report)
-    except msgspec.MsgspecError:
-        return None
+    return _decoded(left.read(REPORT_FILE, _REPORT_LIMIT_BYTES), Report)
 
 
-def read_manifest(folder: Path) -> Manifest | None:
-    """The manifest, if it is one and names nothing outside its folder."""
-    path = folder / MANIFEST_FILE
-    if not is_plain(path):
+def read_manifest(left: Leavings) -> Manifest | None:
+    """The manifest, if it is one and names nothing but files that calls have made."""
+    manifest = _decoded(left.read(MANIFEST_FILE, _REPORT_LIMIT_BYTES), Manifest)
+    if manifest is None:
         return None
-    try:
-        with path.open("rb") as file:
-            manifest = msgspec.json.decode(file.read(_REPORT_LIMIT_BYTES), type=Manifest)
-    except (OSError, msgspec.MsgspecError):
-        return None
-    inside = folder.resolve()
-    for call in manifest.calls.values():
-        library = (folder / call.library).resolve()
-        if call.library and (inside not in library.parents or not library.is_file()):
+    for library in manifest.libraries:
+        # Ours lie beside them: the manifest itself, the entry, the log.
+        if PurePosixPath(library).parts[0] != CALLS or left.size_bytes(library) is None:
             return None
     return manifest
+
+
+def _decoded(data: bytes | None, kind: type[_Answer]) -> _Answer | None:
+    try:
+        return None if data is None else msgspec.json.decode(data, type=kind)
+    except (msgspec.MsgspecError, RecursionError):
+        return None

@@ -142,7 +142,7 @@ def whole_text(source: str, include_folders: Iterable[str]) -> str:
             text = file.read(_MOST_CHARACTERS)
         pieces.append(text)
         size += len(text)
-        for name in re.findall(r"^\s*#\s*include\s*\"([^\"]+)\"", text, re.MULTILINE):
+        for name in re.findall(r"^[ \t]*#[ \t]*include[ \t]*\"([^\"]+)\"", text, re.MULTILINE):
             queue += [os.path.join(place, name) for place in (os.path.dirname(path), *folders)]
     return "\n".join(pieces)
 

@@ -78,8 +78,8 @@ class Nursery:
         self._socket: socket.socket | None = None
         self._over = False
 
-    def spawn(self, folder: Path, cwd: Path, log: Path, environment: Mapping[str, str]) -> Newborn:
-        """Fork the build child of ``folder``. Raises ``MachineError``."""
+    def spawn(self, folder: Path, cwd: Path, log: int, environment: Mapping[str, str]) -> Newborn:
+        """Fork the build child of ``folder``, which prints to ``log``. Raises ``MachineError``."""
         request = json.dumps([str(folder), str(cwd), dict(environment)]).encode()
         with self._lock:
             for last in (False, True):
@@ -107,13 +107,12 @@ class Nursery:
         with self._lock:
             self._end()
 
-    def _ask(self, request: bytes, log: Path) -> Newborn:
+    def _ask(self, request: bytes, log: int) -> Newborn:
         server = self._socket or self._start()
         read_end, write_end = os.pipe()
         try:
             try:
-                with log.open("ab") as file:
-                    send_with(server, request, (write_end, file.fileno()))
+                send_with(server, request, (write_end, log))
             finally:
                 os.close(write_end)
             pid, _ = _read_word(read_end, _START_TIMEOUT_S)

@@ -10,23 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from pytest_kernelbench.build import diagnostics
-from pytest_kernelbench.build.job import (
-    LOG_FILE,
-    MANIFEST_FILE,
-    TOOL_LOGS,
-    Job,
-    Manifest,
-    Report,
-    read_manifest,
-    read_report,
-)
-from pytest_kernelbench.errors import MachineError
-from pytest_kernelbench.folders import is_plain, write_anew
+from pytest_kernelbench.build.job import Job, Manifest, Report, read_manifest, read_report
+from pytest_kernelbench.errors import BuildError, MachineError
 
 if TYPE_CHECKING:
+    from pytest_kernelbench.build.leavings import Leavings
     from pytest_kernelbench.build.process import End
     from pytest_kernelbench.build.toolchain import Toolchain
 
@@ -38,7 +27,8 @@ DSL_MODULES = frozenset({
     "tilelang", "tk", "triton", "triton_kernels", "tvm", "warp", "xformers",
 })  # fmt: skip
 _SOME_SPACE_BYTES = 64 << 20
-_LOG_BYTES = 1 << 20
+_LIBRARY_BYTES = 2 << 30
+"""Of all libraries of a build together."""
 _UNDEFINED_SYMBOL = re.compile(r"undefined symbol: (\w+)")
 _BY_TORCH = "Error building extension"
 _NO_SPACE = "No space left on device"
@@ -56,24 +46,33 @@ class Outcome:
     message: str = ""
     need: str = ""
     warnings: tuple[str, ...] = ()
-    libraries: tuple[str, ...] = ()
+    manifest: Manifest | None = None
+    """What the contender needs; None where there will be none."""
     inputs: tuple[str, ...] = ()
 
 
-def judge_child(job: Job, end: End, tools: Toolchain) -> Outcome:  # noqa: PLR0911 - one a kind of end
-    """Read what the child left. Raises ``MachineError`` for what is not the solution's fault."""
-    folder = Path(job.folder)
-    text = _tool_logs(folder)
-    report = read_report(folder)
-    manifest = read_manifest(folder)
-    _require_space(folder, text + _tail(folder / LOG_FILE))
+def judge_child(job: Job, left: Leavings, end: End, tools: Toolchain) -> Outcome:
+    """Judge by what the child left and printed.
+
+    Raises ``MachineError`` for what is not the solution's fault.
+    """
+    try:
+        return _judge(job, left, end, tools)
+    except BuildError as error:
+        return Outcome("failed", f"{Path(job.solution).name}: {error}")
+
+
+def _judge(job: Job, left: Leavings, end: End, tools: Toolchain) -> Outcome:  # noqa: PLR0911 - one a kind of end
+    logs = [log for name, log in left.tool_logs.items() if name.endswith(".log")]
+    text = "\n".join(log.decode(errors="replace") for log in logs)
+    report = read_report(left)
+    manifest = read_manifest(left)
+    _require_space(Path(job.folder), text + end.said.decode(errors="replace"))
     if report is not None and report.kind == "missing_tool":
         return _missing_tool(report, tools)
     if end.idle:
         # Whether it ever ends is for the judge to say, who waits as long as for any other step.
-        if manifest is None:
-            write_anew(folder / MANIFEST_FILE, msgspec.json.encode(Manifest()))
-        return Outcome("deferred", end.stopped)
+        return Outcome("deferred", end.stopped, manifest=manifest or Manifest())
     warnings = tuple(found.text() for found in diagnostics.warnings(text))
     message = _message(job, end, report, text)
     if message:
@@ -82,15 +81,21 @@ def judge_child(job: Job, end: End, tools: Toolchain) -> Outcome:  # noqa: PLR09
         return Outcome("failed", "the build child left no manifest that can be read")
     if report.kind == "missing_module":
         return _missing_module(report)
+    if sum(left.size_bytes(name) or 0 for name in manifest.libraries) > _LIBRARY_BYTES:
+        return Outcome("failed", f"its libraries take more than {_LIBRARY_BYTES >> 30} GiB")
     caught = tuple(
         f"{call.name} was not built, and the solution went on without it: {_first_line(call.error)}"
         for call in manifest.calls.values()
         if call.error
     )
-    libraries = tuple(call.library for call in manifest.calls.values() if call.library)
-    if report.kind == "deferred":
-        return Outcome("deferred", report.error, "", warnings + caught, libraries, report.inputs)
-    return Outcome("built", "", "", warnings + caught, libraries, report.inputs)
+    deferred = report.kind == "deferred"
+    return Outcome(
+        "deferred" if deferred else "built",
+        report.error if deferred else "",
+        warnings=warnings + caught,
+        manifest=manifest,
+        inputs=report.inputs,
+    )
 
 
 def _message(job: Job, end: End, report: Report | None, text: str) -> str:
@@ -98,8 +103,8 @@ def _message(job: Job, end: End, report: Report | None, text: str) -> str:
     name = Path(job.solution).name
     if end.stopped:
         return f"{name}: {end.stopped}"
-    if report is None:
-        said = _tail(Path(job.folder) / LOG_FILE)[-2000:]
+    if report is None or end.exit_status:  # a child that has reported ends with 0
+        said = end.said.decode(errors="replace")[-2000:]
         return f"{name}: the module body {_how_it_died(end)}\n{said}".rstrip()
     if report.kind == "no_entry":
         return f"{name} defines no {job.entry}: a solution is a class of that name"
@@ -167,26 +172,6 @@ def _require_space(folder: Path, text: str) -> None:
 
 def _inputs(report: Report | None) -> tuple[str, ...]:
     return report.inputs if report is not None else ()
-
-
-def _tool_logs(folder: Path) -> str:
-    """What each compiler and linker printed, in the order in which they ended."""
-    if (folder / TOOL_LOGS).is_symlink():
-        return ""
-    logs = [path for path in (folder / TOOL_LOGS).glob("*.log") if is_plain(path)]
-    logs.sort(key=lambda path: path.stat().st_mtime_ns)
-    return "\n".join(_head(path) for path in logs)
-
-
-def _head(log: Path) -> str:
-    with log.open(encoding="utf-8", errors="replace") as file:
-        return file.read(_LOG_BYTES)
-
-
-def _tail(log: Path) -> str:
-    with log.open("rb") as file:
-        file.seek(max(0, log.stat().st_size - _LOG_BYTES))
-        return file.read().decode(errors="replace")
 
 
 def _first_line(text: str) -> str:

@@ -24,10 +24,11 @@ from pytest_kernelbench.build import lean, standins
 from pytest_kernelbench.build.driver import PRECOMPILED, WISHES, flags_key
 from pytest_kernelbench.build.store import write_once
 from pytest_kernelbench.build.waiting import try_lock
-from pytest_kernelbench.errors import MachineError
-from pytest_kernelbench.folders import is_plain, remove_tree
+from pytest_kernelbench.errors import BuildError, MachineError
+from pytest_kernelbench.folders import remove_tree
 
 if TYPE_CHECKING:
+    from pytest_kernelbench.build.leavings import Leavings
     from pytest_kernelbench.build.slots import Slots
     from pytest_kernelbench.build.toolchain import Toolchain
 
@@ -36,6 +37,8 @@ _KNOWN_FLAG = re.compile(
     r"|msse[\w.]*|fopenmp(?:-simd)?|ffast-math|funroll-loops|fno-[\w-]+|ftree-vectorize|fstrict-aliasing|pthread)"
 )
 _MOST_FLAGS = 20
+_MOST_WISHES = 20
+_WISH_BYTES = 10_000
 _WORTH_IT = 2
 """One takes as long to make as about five sources save."""
 _TIMEOUT_S = 600.0
@@ -55,10 +58,9 @@ class Precompiled:
         self._lock = threading.Lock()
         self._cancelled = threading.Event()
 
-    def consider(self, work: Path, waiting: int) -> None:
+    def consider(self, left: Leavings, waiting: int) -> None:
         """Read the wishes of a build that is done; begin to make a header where it will pay."""
-        for wish in sorted((work / WISHES).glob("*.json"))[:_MOST_FLAGS]:
-            flags = known_flags(wish)
+        for flags in wishes(left):
             if not flags or not self._able:
                 continue
             key = flags_key(flags)
@@ -130,13 +132,20 @@ class Precompiled:
         )
 
 
-def known_flags(wish: Path) -> tuple[str, ...]:
-    """The flags of a wish, or nothing if there is one that is not known to be harmless."""
-    if not is_plain(wish):
-        return ()
+def wishes(left: Leavings) -> list[tuple[str, ...]]:
+    """What a build wishes for; nothing where what lies in the place of wishes cannot be read."""
     try:
-        flags = json.loads(wish.read_text(encoding="utf-8")[:10_000])
-    except (OSError, ValueError):
+        found = [left.read(name, _WISH_BYTES) for name in left.names(WISHES)[:_MOST_WISHES]]
+    except BuildError:
+        return []
+    return [known_flags(wish or b"") for wish in found]
+
+
+def known_flags(wish: bytes) -> tuple[str, ...]:
+    """The flags of a wish, or nothing if there is one that is not known to be harmless."""
+    try:
+        flags = json.loads(wish)
+    except (ValueError, RecursionError):
         return ()
     if not isinstance(flags, list) or len(flags) > _MOST_FLAGS:
         return ()

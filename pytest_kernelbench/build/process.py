@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from pytest_kernelbench.build.job import LOG_FILE
 from pytest_kernelbench.build.waiting import session_over
-from pytest_kernelbench.folders import is_plain, write_anew
-from pytest_kernelbench.sandbox.tree import alive, descendants, send
+from pytest_kernelbench.sandbox.tree import alive, descendants, kills_for_memory, send
 
 if TYPE_CHECKING:
+    from io import BufferedReader
+
     from pytest_kernelbench.build.job import Job
     from pytest_kernelbench.build.nursery import Nursery
 
@@ -42,21 +42,43 @@ class End:
     """Why it was ended before its time; empty if it ended by itself."""
     idle: bool = False
     """It was ended because its module body went on and on and compiled nothing."""
+    starved: bool = False
+    """Meanwhile the kernel has killed somebody on this machine for lack of memory."""
+    said: bytes = b""
+    """What it printed; of very much the beginning and the end."""
 
 
-def run_child(
-    nursery: Nursery, job: Job, timeout_s: float, idle_s: float, cancelled: threading.Event
+def run_child(  # noqa: PLR0913, PLR0917 - what to run, and when to end it
+    nursery: Nursery,
+    job: Job,
+    log: Path,
+    timeout_s: float,
+    idle_s: float,
+    cancelled: threading.Event,
 ) -> End:
-    """Run the child of ``job`` to its end; what it prints goes to the work folder's log.
+    """Run the child of ``job`` to its end; what it prints goes to ``log``, which is not there yet.
 
     It may take ``timeout_s`` in all, and ``idle_s`` at a stretch in which it compiles nothing.
 
     Raises ``MachineError`` where it cannot start, and once ``cancelled`` is set.
     """
-    folder = Path(job.folder)
-    log = folder / LOG_FILE
+    # Opened before there is a child: whatever it does to the file, this is what it prints to.
+    with log.open("ab") as written, log.open("rb") as read:
+        return _run(nursery, job, (written.fileno(), read), (timeout_s, idle_s), cancelled)
+
+
+def _run(
+    nursery: Nursery,
+    job: Job,
+    log: tuple[int, BufferedReader],
+    limits_s: tuple[float, float],
+    cancelled: threading.Event,
+) -> End:
+    written, read = log
+    timeout_s, idle_s = limits_s
+    kills_before = kills_for_memory()
     started = time.monotonic()
-    child = nursery.spawn(folder, Path(job.solution).parent, log, job.environment)
+    child = nursery.spawn(Path(job.folder), Path(job.solution).parent, written, job.environment)
     ended: tuple[int, float] | None = None
     stopped, idle = "", False
     busy_at = started
@@ -64,7 +86,7 @@ def run_child(
         while ended is None and not stopped:
             ended = child.ended(_LOOK_EVERY_S)
             now = time.monotonic()
-            stopped = _stop(log, now - started, timeout_s)
+            stopped = _stop(read, now - started, timeout_s)
             if now - busy_at > idle_s:
                 if _compiles(child.pid):
                     busy_at = now
@@ -76,11 +98,16 @@ def run_child(
         if ended is None:
             _end_all(child.pid)
         child.close()
-    _trim(log)
-    seconds = time.monotonic() - started
-    if ended is None:
-        return End(-signal.SIGKILL, seconds, stopped=stopped, idle=idle)
-    return End(ended[0], seconds, ended[1])
+    exit_status, cpu_s = ended or (-signal.SIGKILL, 0.0)
+    return End(
+        exit_status,
+        time.monotonic() - started,
+        cpu_s,
+        stopped=stopped if ended is None else "",
+        idle=idle,
+        starved=kills_for_memory() > kills_before,
+        said=_trimmed(read),
+    )
 
 
 def _compiles(keeper: int) -> bool:
@@ -92,32 +119,25 @@ def _compiles(keeper: int) -> bool:
         return False
 
 
-def _stop(log: Path, seconds: float, timeout_s: float) -> str:
+def _stop(log: BufferedReader, seconds: float, timeout_s: float) -> str:
     """Why a child that is still running must not go on; empty if it may."""
     if seconds > timeout_s:
         return f"the build took longer than {timeout_s:g} s (--kb-build-timeout)"
-    if is_plain(log) and log.stat().st_size > _LOG_LIMIT_BYTES:
+    if os.fstat(log.fileno()).st_size > _LOG_LIMIT_BYTES:
         return f"it printed more than {_LOG_LIMIT_BYTES >> 20} MiB"
     return ""
 
 
-def _trim(log: Path) -> None:
-    """Keep the beginning and the end of a log that is longer than anyone reads.
-
-    What the child has put in its place is no log, and is looked into by nobody.
-    """
-    if not is_plain(log):
-        write_anew(log, b"the build removed its own log\n")
-        return
-    size = log.stat().st_size
+def _trimmed(log: BufferedReader) -> bytes:
+    """The beginning and the end of a log that is longer than anyone reads."""
+    size = os.fstat(log.fileno()).st_size
     if size <= 2 * _LOG_KEPT_BYTES:
-        return
-    with log.open("rb") as file:
-        head = file.read(_LOG_KEPT_BYTES)
-        file.seek(size - _LOG_KEPT_BYTES)
-        tail = file.read(_LOG_KEPT_BYTES)
+        return log.read(2 * _LOG_KEPT_BYTES)
+    head = log.read(_LOG_KEPT_BYTES)
+    log.seek(size - _LOG_KEPT_BYTES)
+    tail = log.read(_LOG_KEPT_BYTES)
     left_out = f"\n... {size - len(head) - len(tail)} bytes left out ...\n"
-    write_anew(log, head + left_out.encode() + tail)
+    return head + left_out.encode() + tail
 
 
 def _end_all(keeper: int) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 COMPILER_BYTES = 2 << 30
 """What one compiler takes at its worst: torch's whole headers in nvcc's front end."""
 MOST_FOR_ONE = 4
-_SOURCE_NAMES = re.compile(rb"[\w.-]+\.(?:cu|cpp|cc|cxx)\b")
+_SOURCE_NAMES = re.compile(rb"(?<![\w.-])[\w.-]+\.(?:cu|cpp|cc|cxx)\b")
 _DEVICE_CODE = re.compile(rb"\bcuda_sources\b|__global__")
 
 

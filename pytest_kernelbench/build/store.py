@@ -3,7 +3,7 @@
 entries/<key>/      manifest.json, calls/NN-*/NAME.so, build.log, entry.json; never written again
 inputs/<base>.json  names of the files beside a solution that its build read
 locks/<base>        held (flock) while a solution is being built; a dead holder holds nothing
-work/               builds under way; renamed into entries when they are done
+work/               builds under way: what is kept of each is renamed into entries
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ import filelock
 import msgspec
 import psutil
 
-from pytest_kernelbench.build import replay
+from pytest_kernelbench.build import inputs
 from pytest_kernelbench.errors import MachineError
-from pytest_kernelbench.folders import remove_tree, write_anew
+from pytest_kernelbench.folders import remove_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 ENTRY_FILE = "entry.json"
 _IN_USE_S = 3600.0
 """An entry used this recently is never evicted: a contender may be about to load it."""
-_MOST_INPUTS = 4096
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -82,7 +81,7 @@ class Store:
         names = self.input_names(base)
         if not names:
             return base
-        shown = [(name, replay.file_hash(solution.parent / name)) for name in names]
+        shown = inputs.shown(solution.parent, names)
         return hashlib.sha256(json.dumps([base, shown]).encode()).hexdigest()
 
     def lookup(self, key: str) -> Entry | None:
@@ -106,24 +105,25 @@ class Store:
             return Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=self._work))
 
     def adopt(
-        self, work: Path, base: str, solution: Path, inputs: tuple[str, ...], entry: Entry
+        self, fresh: Path, base: str, solution: Path, read: tuple[str, ...], entry: Entry
     ) -> str:
-        """Move a finished work folder into the cache and return its key.
+        """Move a folder that no build child has written to into the cache; return its key.
 
         The lock of ``base`` is held.
         """
         with disk_errors(self.root):
-            known = {*self.input_names(base), *inputs[:_MOST_INPUTS]}
+            known = inputs.believable({*self.input_names(base), *read})
             if known:
                 listed = self._inputs / f"{base}.json"
-                fresh = listed.with_suffix(f".{os.getpid()}")
-                fresh.write_text(json.dumps(sorted(known)), encoding="utf-8")
-                fresh.replace(listed)
-            write_anew(work / ENTRY_FILE, msgspec.json.encode(entry))
+                written = listed.with_suffix(f".{os.getpid()}")
+                written.write_text(json.dumps(known), encoding="utf-8")
+                written.replace(listed)
+            with (fresh / ENTRY_FILE).open("xb") as file:
+                file.write(msgspec.json.encode(entry))
             key = self.key(base, solution)
             target = self.entries / key
             remove_tree(target)  # Only a damaged one can be there: the lock is held.
-            work.rename(target)
+            fresh.rename(target)
         return key
 
     def evict(self, limit_bytes: int, used_within_s: float = 0.0) -> list[str]:
@@ -166,7 +166,7 @@ class Store:
             names = json.loads((self._inputs / f"{base}.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return []
-        return [name for name in names if isinstance(name, str)]
+        return inputs.believable(names) if isinstance(names, list) else []
 
 
 def write_once(path: Path, text: str, mode: int = 0o644) -> None:

@@ -10,24 +10,27 @@ whole text counts, if it parses and has an entry point.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.catalog.entry import Entry, cpp_entry, python_entry, top_level_names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-_MARGIN = r"[ \t]*(?:(?:>[ \t]?)+|[-*+][ \t]+|[0-9]+[.)][ \t]+)?[ \t]*"
-_FENCE = re.compile(rf"^({_MARGIN})(`{{3,}}|~{{3,}})[ \t]*([^`]*)$")
+_MARGIN = r"[ \t]*(?:(?:(?:>[ \t]?)+|(?:[-*+]|[0-9]+[.)])[ \t])[ \t]*)?"
+_FENCE = re.compile(rf"^({_MARGIN})(`{{3,}}(?!`)|~{{3,}}(?!~))([^`]*)$")
 _TAG = r"(?:\w+:)?(?:think|thinking|thoughts?|reasoning|scratchpad|analysis)"
 _OPENS = rf"<{_TAG}(?:\s[^<>]*)?>|\[think\]|◁think▷|<\|begin_of_thought\|>|<\|channel\|>analysis\b"
 _CLOSES = rf"</{_TAG}>|\[/think\]|◁/think▷|<\|end_of_thought\|>|<\|channel\|>final<\|message\|>"
 _BEGINS_REASONING = re.compile(rf"\s*(?:{_OPENS})", re.IGNORECASE)
 _ENDS_REASONING = re.compile(rf"(?:{_CLOSES})", re.IGNORECASE)
-_ENDS_UNOPENED = re.compile(rf"(?:[^#\"']|\b'\b)*(?:{_CLOSES})", re.IGNORECASE)
+_ENDS_UNOPENED = re.compile(rf"[^#\"']*(?:\b'\b[^#\"']*)*(?:{_CLOSES})", re.IGNORECASE)
 """Where nothing was opened, a tag within a string or a comment of the code closes nothing."""
 _MOST_FENCES = 32
+_MOST_CHARACTERS = 4 << 20
+"""Of all longer blocks of an answer that are tried: each is parsed anew."""
 _QUOTE = re.compile(r"^[ \t]*(?:>[ \t]?)+")
 
 
@@ -62,7 +65,7 @@ def extract(answer: str) -> Code | str:
     text = answer.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     lines = text.rstrip("\n").split("\n")
     start, open_ended = _drop_reasoning(lines)
-    blocks = [_grown(block, lines) for block in _fenced(lines, start, len(lines))]
+    blocks = _grown(_fenced(lines, start, len(lines)), lines)
     if not blocks:
         whole = _block(lines, start, len(lines))
         if open_ended and not whole.text.strip():
@@ -99,7 +102,7 @@ def _drop_reasoning(lines: list[str]) -> tuple[int, bool]:
 
     What stands behind a closing tag in its line is answer, and is all that is left of the line.
     """
-    start, opened = 0, -1
+    start, opened, blank = 0, -1, 0
     unopened = [n for n, line in enumerate(lines) if _ENDS_UNOPENED.match(line)]
     first = next((n for n, line in enumerate(lines) if _BEGINS_REASONING.match(line)), len(lines))
     if before := [number for number in unopened if number < first]:
@@ -109,7 +112,9 @@ def _drop_reasoning(lines: list[str]) -> tuple[int, bool]:
             opened = number
         if opened >= 0 and _ENDS_REASONING.search(lines[number]):
             end = _emptied(lines, opened, number)
-            start, opened = (end if not any(lines[:opened]) else start), -1
+            while blank < opened and not lines[blank]:
+                blank += 1  # A line that was emptied stays so.
+            start, opened = (end if blank == opened else start), -1
     if opened >= 0:
         lines[opened:] = [""] * (len(lines) - opened)
     return start, opened >= 0
@@ -122,16 +127,29 @@ def _emptied(lines: list[str], first: int, last: int) -> int:
     return last
 
 
-def _grown(block: _Block, lines: list[str]) -> _Block:
-    """A block that a fence within one of its strings cut short, as far as it really goes."""
-    if "ModelNew" not in block.text or top_level_names(block.text) is not None:
-        return block
-    later = [n for n in range(block.last_line, len(lines)) if _FENCE.match(lines[n])]
-    for end in later[:_MOST_FENCES]:
-        longer = _block(lines, block.first_line - 1, end)
-        if top_level_names(longer.text) is not None:
-            return longer
-    return block
+def _grown(blocks: list[_Block], lines: list[str]) -> list[_Block]:
+    """Blocks that a fence within one of their strings cut short, as far as they really go."""
+    fences = [number for number, line in enumerate(lines) if _FENCE.match(line)]
+    grown, room = [], _MOST_CHARACTERS
+    for block in blocks:
+        found = block
+        if "ModelNew" in block.text and top_level_names(block.text) is None:
+            for longer in _longer(block, lines, fences):
+                room -= len(longer.text)
+                if room < 0:
+                    break
+                if top_level_names(longer.text) is not None:
+                    found = longer
+                    break
+        grown.append(found)
+    return grown
+
+
+def _longer(block: _Block, lines: list[str], fences: list[int]) -> Iterator[_Block]:
+    """The block as it would be if it ended at one of the next fences."""
+    later = bisect_left(fences, block.last_line)
+    for end in fences[later : later + _MOST_FENCES]:
+        yield _block(lines, block.first_line - 1, end)
 
 
 def _fenced(lines: list[str], start: int, end: int) -> list[_Block]:

@@ -7,6 +7,10 @@ import re
 import warnings
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 FUNCTIONS = ("custom_kernel", "run", "forward")
 """Functions that are called as ``ModelNew.forward`` is; the first that is defined is taken."""
@@ -107,7 +111,21 @@ def top_level_names(text: str) -> dict[str, str] | None:
             body = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    return {name: kind for statement in body for name, kind in _bound(statement)}
+    return {name: kind for statement in _reached(body) for name, kind in _bound(statement)}
+
+
+def _reached(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements in their order, with those of branches in the place of an ``if`` or ``try``.
+
+    An ``elif`` lies a level deeper than its ``if``: there may be more than Python's stack has room.
+    """
+    left = body[::-1]
+    while left:
+        statement = left.pop()
+        if isinstance(statement, ast.If | ast.Try):
+            left += [*statement.body, *statement.orelse][::-1]
+        else:
+            yield statement
 
 
 def _bound(statement: ast.stmt) -> list[tuple[str, str]]:
@@ -120,7 +138,4 @@ def _bound(statement: ast.stmt) -> list[tuple[str, str]]:
         return [(each.id, "name") for each in targets if isinstance(each, ast.Name)]
     if isinstance(statement, ast.ImportFrom):
         return [(alias.asname or alias.name, "import") for alias in statement.names]
-    if isinstance(statement, ast.If | ast.Try):
-        inner = [*statement.body, *statement.orelse]
-        return [pair for each in inner for pair in _bound(each)]
     return []

@@ -23,10 +23,10 @@ _NO_SOLUTION = re.compile(r"test_.*|.*_test|conftest|__init__|setup", re.IGNOREC
 _NO_NAMES = frozenset({"solution", "kernel", "submission", "candidate", "model_new"})
 _SPEAKS = re.compile(
     rb"^[ \t]*(?:class[ \t]+)?ModelNew\b"
-    rb"|^def[ \t]+(?:custom_kernel|run|forward|solution|\w+_kernel_impl)[ \t]*\("
-    rb"|\bimport\b.*\bModelNew\b",
+    rb"|^def[ \t]+(?:custom_kernel|run|forward|solution|\w+_kernel_impl)[ \t]*\(",
     re.MULTILINE,
 )
+_IMPORT, _MODEL_NEW = re.compile(rb"\bimport\b"), re.compile(rb"\bModelNew\b")
 
 
 def look_inside(path: Path, *, named: bool = False) -> Claim | None:  # noqa: PLR0911 - one a kind
@@ -58,7 +58,7 @@ def _python(path: Path) -> Claim | None:
     if _NO_SOLUTION.fullmatch(path.stem):
         return None
     data = _read(path)
-    if not _SPEAKS.search(data):
+    if not _SPEAKS.search(data) and not _imports_model(data):
         return None
     entry = python_entry(data.decode("utf-8", "replace"))
     if entry is None:
@@ -66,6 +66,15 @@ def _python(path: Path) -> Claim | None:
     if entry.name != "ModelNew" and not entry.task and _beside_a_solution(path):
         return None  # Helpers have functions called run or forward, too.
     return entered(_named(path, "Python source"), entry, None)
+
+
+def _imports_model(data: bytes) -> bool:
+    """Whether some line imports something and then names ``ModelNew``."""
+    for line in data.split(b"\n") if b"ModelNew" in data else ():
+        found = _IMPORT.search(line)
+        if found and _MODEL_NEW.search(line, found.end()):
+            return True
+    return False
 
 
 def _cpp(path: Path) -> Claim | None:

@@ -16,7 +16,7 @@ _BOTH = r"([0-9]{1,2})[/_-]([0-9]{1,5})"
 _LEADING = r"(?s)([0-9]{1,5})(?:[/ _.-]+(.*))?"
 _SUFFIX = r"(?i)\.(?:py|cu|cuh|cpp|cc|cxx|md|txt|json)$"
 _FILLER = rf"{_BEGIN}(?:kernel|solution|answer|generated){_END}"
-_HOLE = r"[ :_-]*/[/ :_-]*"
+_HOLE = r"(?<![ :_-])[ :_-]*/[/ :_-]*"
 _MARGIN = "/ :_.-"
 
 

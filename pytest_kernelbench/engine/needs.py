@@ -17,7 +17,7 @@ _CUDA = re.compile(
 _GUARDED = re.compile(r"torch\.cuda\.is_available\(\)|\.is_cuda\b")
 
 
-_DEVICES = re.compile(r"^DEVICES\s*(?::[^=]*)?=\s*[(\[]([^)\]]*)[)\]]", re.MULTILINE)
+_DEVICES = re.compile(r"^DEVICES[ \t]*(?::[^=\n]*)?=[ \t]*[(\[]([^=)\]]*)[)\]]", re.MULTILINE)
 
 
 def declared_devices(source: Path) -> tuple[str, ...]:

@@ -75,7 +75,8 @@ class Seat:
                 raise Dismissed
             if self._process is None:
                 opening = (self._settings, self.device, self._controls)
-                self._process = _Process(orders.Order(pickle.dumps(opening)))
+                order = orders.Order(pickle.dumps(opening))
+                self._process = _Process(order, self.device.uuid)
 
     def judge(self, pair: Pair, extension: Extension, tell: Callable[[str], None]) -> Verdict:
         """The verdict; once more, by a fresh process, if the machine failed.
@@ -134,16 +135,16 @@ class _AnotherTry(Exception):  # noqa: N818 - what comes of it
 
 
 class _Process:
-    def __init__(self, opening: orders.Order) -> None:
+    def __init__(self, opening: orders.Order, device_uuid: str) -> None:
         with ExitStack() as made:
             try:
-                self._start(opening, made)
+                self._start(opening, device_uuid, made)
             except (OSError, ChannelError) as error:
                 message = f"no process that judges can be started: {error}"
                 raise MachineError(message) from error
             self._made = made.pop_all()
 
-    def _start(self, opening: orders.Order, made: ExitStack) -> None:
+    def _start(self, opening: orders.Order, device_uuid: str, made: ExitStack) -> None:
         # All that is made for a pair lies here: who is killed cannot tidy up.
         _sweep(Path(tempfile.gettempdir()))
         folder = tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-")
@@ -152,8 +153,10 @@ class _Process:
         ours, theirs = socket.socketpair()
         made.enter_context(ours)
         with theirs:
+            arguments = json.dumps([import_paths(), theirs.fileno()])
             self._process = LastingProcess(
-                [sys.executable, "-I", "-c", _BOOT, json.dumps([import_paths(), theirs.fileno()])],
+                # The last word is there for the other seats of the device to know their like.
+                [sys.executable, "-I", "-c", _BOOT, arguments, device_uuid],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=self._log,

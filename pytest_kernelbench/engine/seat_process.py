@@ -40,7 +40,8 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 _LEASE_PATIENCE_S = 3600.0
 _TELL_AFTER_S = 1.0
 _BOOT_WORDS = 4
-"""How an engine starts a seat (``python -I -c ...``), without what differs between two."""
+"""How an engine starts a seat (``python -I -c ...``), without what differs between two of a device:
+the last word is the device's."""
 
 
 def serve(fd: int) -> None:
@@ -73,7 +74,7 @@ class _Seat:
         self._channel = channel
         self._holds_quiet = False
         self._referee = Referee(
-            settings, device, self._in_quiet, controls=controls, kin=_seats_of_this_engine
+            settings, device, self._in_quiet, controls=controls, kin=_seats_beside
         )
 
     def work(self) -> None:
@@ -150,7 +151,7 @@ class _Seat:
 
     def _telling(self, told: list[str]) -> Callable[[str, int], None]:
         def tell(text: str, pid: int) -> None:
-            if pid not in _seats_of_this_engine():  # they take turns all the time: no news
+            if pid not in _seats_beside():  # they take turns all the time: no news
                 told.append(text)
                 self._channel.send(orders.Waiting(text))
 
@@ -163,7 +164,16 @@ def _full_disk(error: Exception) -> OSError | None:
     return next((link for link in found if link.errno in _FULL), None)
 
 
-def _seats_of_this_engine() -> list[int]:
-    """This process and its like: other children of the engine's process are strangers."""
-    mine = command(os.getpid())[:_BOOT_WORDS]
-    return [pid for pid in children(os.getppid()) if command(pid)[:_BOOT_WORDS] == mine]
+def _seats_beside() -> list[int]:
+    """This process and its like: judges of one engine on one device.
+
+    Other children of the engine's process are strangers, and so is what is below another device's
+    judge: a solution there that takes to this device.
+    """
+    mine = _kind(os.getpid())
+    return [pid for pid in children(os.getppid()) if _kind(pid) == mine]
+
+
+def _kind(pid: int) -> tuple[list[bytes], list[bytes]]:
+    words = command(pid)
+    return words[:_BOOT_WORDS], words[_BOOT_WORDS + 1 :]

@@ -291,7 +291,7 @@ class DeviceTrial:
         try:
             yield
         finally:
-            self.contender.runner.child.resume()
+            self.contender.runner.resume()
 
     def _verify(self, batch: Batch) -> None:
         """Reveal calls that nobody could foresee, and compare every element of them."""

@@ -167,11 +167,11 @@ class HostTrial:
         The same for both, so that neither is at an advantage.
         """
         idle.stop()
-        active.child.resume()
+        active.resume()
         try:
             yield
         finally:
-            idle.child.resume()
+            idle.resume()
 
     def evidence(self) -> None:
         """There are no device events on a CPU."""
@@ -249,7 +249,7 @@ class HostTrial:
                 runner.reject(*fault)
             self._read(runner, returned)
         finally:
-            runner.child.resume()
+            runner.resume()
         return returned, (end - start) / 1e3
 
     def _read(self, runner: Runner, returned: wire.Returned) -> None:

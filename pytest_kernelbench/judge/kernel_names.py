@@ -37,9 +37,9 @@ _LIBRARY_FUNCTION = re.compile(
     (at|at_cuda_detail|at_cuda_cub|c10|caffe2|pytorch_flash|torch)::        # torch
     | {anonymous}::(softmax_warp_|elementwise_kernel_with_index|CatArrayBatchedCopy)
     | fmha_cutlass[FB]_
-    | nvjet_|cublas|cask_+\w*cublas|internal::gemvx::|splitKreduce_kernel   # cuBLAS
+    | nvjet_|cublas|cask_\w*cublas|internal::gemvx::|splitKreduce_kernel   # cuBLAS
     | (gemv2[NT]|gemv\w*NSP)_kernel|gemmk1_kernel|gemmSN_\w+_kernel
-    | cudnn|cask_+\w*cudnn|(im|ex)plicit_convolve_\w*gemm|conv2d_grouped_direct_kernel  # cuDNN
+    | cudnn|cask_\w*cudnn|(im|ex)plicit_convolve_\w*gemm|conv2d_grouped_direct_kernel  # cuDNN
     | precomputed_convolve_sgemm|(dgrad2d|wgrad2d)_\w+|fft2d_[rc]2[rc]_|winograd_nonfused::
     | (\w+_)?sm\d+_xmma_                                                   # both of them
     | (kepler|maxwell|pascal|volta|turing|ampere)_\w*(gemm|gemv|cudnn|conv|fft)\w*_\d+x\d+

@@ -27,6 +27,8 @@ MESSAGE_LIMIT_BYTES = 4 << 20
 MOST_PROCESSES = 160
 """A compiler's pool of workers (one a core) is fine."""
 _DEATH_PATIENCE_S = 3.0
+_STILL_NS = 50_000
+"""What stands still uses no processor time at all."""
 _COMPILE_PATIENCE_S = 600.0
 
 
@@ -64,9 +66,11 @@ class Runner:
     def tell(self, message: wire.Message, doing: str = "", fds: tuple[int, ...] = ()) -> None:
         """Send a message and wait for nothing."""
         try:
-            self.child.channel.send(message, fds)
+            self.child.channel.send(message, fds, self.timeout_s)
         except Closed:
             self.died(doing)
+        except Silent:
+            self.reject(Status.TIMED_OUT, f"read nothing for {self.timeout_s:g} s {doing}".rstrip())
 
     def hear(self, kind: type[Answer], doing: str = "") -> Answer:
         """Wait for an answer of ``kind``."""
@@ -164,6 +168,13 @@ class Runner:
             return self.child.stop()
         except Restless as error:
             self.reject(Status.CRASHED, f"would not be frozen: {error}")
+
+    def resume(self) -> None:
+        """Let it go on; who went on before is rejected."""
+        worked_ns = self.child.resume()
+        if worked_ns > _STILL_NS:
+            reason = f"went on while it was stopped, for {worked_ns / 1e6:.3g} ms of processor time"
+            self.reject(Status.CRASHED, reason)
 
     def close(self) -> None:
         """End the process with all its descendants."""

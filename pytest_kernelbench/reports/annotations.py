@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 MOST = 10
 """Errors, and as many warnings: GitHub shows no more of a step."""
 _MESSAGE_LIMIT = 4000
-_FORWARD = re.compile(
-    r"^class ModelNew\b.*?^\s+def (?:forward|__call__)\b", re.MULTILINE | re.DOTALL
-)
+_MODEL_NEW = re.compile(r"^class ModelNew\b", re.MULTILINE)
+_FORWARD = re.compile(r"^[ \t]+def (?:forward|__call__)\b", re.MULTILINE)
 _ENTRY = re.compile(r"^(?:class|def) \w+", re.MULTILINE)
 
 
@@ -88,16 +87,17 @@ def line_of(verdict: Verdict, source: str) -> int:
     text = "\n".join((*verdict.reasons, verdict.detail))
     name = re.escape(Path(verdict.solution).name)
     # The judge's own words for a compiler's error in a source that is a string of the solution.
-    found: list[str] = re.findall(r"\(line (\d+) of the solution\)", text)
-    frames: list[str] = re.findall(rf'{name}", line (\d+)', text)
-    named: list[str] = re.findall(rf"{name}:(\d+)", text)
+    found: list[str] = re.findall(r"\(line (\d{1,7}) of the solution\)", text)
+    frames: list[str] = re.findall(rf'{name}", line (\d{{1,7}})(?!\d)', text)
+    named: list[str] = re.findall(rf"{name}:(\d{{1,7}})(?!\d)", text)
     if found or frames or named:
         return int(found[0] if found else frames[-1] if frames else named[0])
     return _forward(source)
 
 
 def _forward(source: str) -> int:
-    found = _FORWARD.search(source)
+    model = _MODEL_NEW.search(source)
+    found = _FORWARD.search(source, model.end()) if model else None
     at = found.end() if found else 0
     if not found and (entry := _ENTRY.search(source)) is not None:
         at = entry.start()

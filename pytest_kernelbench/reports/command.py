@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_kernelbench import options
 from pytest_kernelbench.errors import UsageError
-from pytest_kernelbench.overwriting import refuse_overwriting
+from pytest_kernelbench.overwriting import refuse_overwriting, refuse_unwritable
 from pytest_kernelbench.reports import junit, markdown, rebuilt
 from pytest_kernelbench.reports.annotations import (
     annotate,
@@ -59,10 +59,11 @@ def report_command(args: argparse.Namespace) -> int:
     """Print and write them; the exit status is 1 where a gate is missed."""
     settings = _settings(args)
     _check_overwriting(args, settings)
-    by_file = [list(read(path)) for path in args.files]
+    by_file = [list(read(path, _tell)) for path in args.files]
     # Of records of the same item the last one counts.
     found = list({each.nodeid: each for records in by_file for each in records}.values())
     chosen = rebuilt.chosen(found, settings)
+    _refuse_levels(settings, found)
     if not chosen:
         message = f"no record is left of {len(found)} in {', '.join(map(str, args.files))}"
         raise UsageError(message)
@@ -89,6 +90,25 @@ def report_command(args: argparse.Namespace) -> int:
     if args.junit is not None:
         _written(args.junit, junit.write, chosen, settings)
     return 0 if all(gate.passed for gate in gates) else 1
+
+
+def _tell(text: str) -> None:
+    print(f"kb report: {text}", file=sys.stderr)
+
+
+def _refuse_levels(settings: Settings, found: Sequence[Record]) -> None:
+    """How many problems a level has is known from its records alone."""
+    known = {record.verdict.level for record in found}
+    gated = [level for level, _ in settings.fail_under_levels]
+    for flag, levels in (("--level", settings.levels), ("--fail-under", gated)):
+        for level in levels:
+            if known and level not in known:
+                message = f"{flag} {level}: no record is of level {level}"
+                raise UsageError(message)
+    for level in gated:
+        if settings.levels and level not in settings.levels:
+            message = f"--fail-under {level}:...: level {level} lies outside of --level"
+            raise UsageError(message)
 
 
 def _tell_actions(records: Sequence[Record], outcome: Outcome, gates: Sequence[Gate]) -> None:
@@ -137,6 +157,7 @@ def _check_overwriting(args: argparse.Namespace, settings: Settings) -> None:
         if option.is_path and path is not None:
             (read if option.name == "compare" else written).append((f"--{option.name}", path))
     refuse_overwriting(read, written)
+    refuse_unwritable(written)
 
 
 def _written(path: Path, write: Callable[..., object], *content: object) -> None:

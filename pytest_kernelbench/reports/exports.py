@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.reports.unwritten import ReportWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +29,7 @@ def exports(settings: Settings) -> list[tuple[Path, Callable[[Path, Sequence[Ver
     return [(path, write) for path, write in asked if path is not None]
 
 
-class Exporter:
+class Exporter(ReportWriter):
     """A plugin that hears verdicts and writes them all at the end; JSON records come as they do."""
 
     def __init__(self, settings: Settings) -> None:
@@ -45,4 +46,4 @@ class Exporter:
             try:
                 write(path, self._verdicts)
             except (OSError, UsageError) as error:
-                terminalreporter.write_line(f"{path} could not be written: {error}", red=True)
+                self.unwritten(terminalreporter, path, error)

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.reports.messages import explain, faster_words
-from pytest_kernelbench.verdict import Status
+from pytest_kernelbench.verdict import Status, hanging
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,7 +46,7 @@ def ending(record: Record, settings: Settings) -> tuple[str, str]:
         right = verdict.status.right
         return ("failure", "is right, but must fail") if right else ("skipped", "fails, as it must")
     if verdict.status is Status.SKIPPED:
-        return "skipped", "; ".join(verdict.reasons)
+        return "skipped", hanging("; ".join(verdict.reasons))
     if verdict.status in _ERRORS:
         return "error", explain(verdict)
     strictly = settings.strict and verdict.status is Status.NOT_A_KERNEL

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from textwrap import indent
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.timing import words
 from pytest_kernelbench.timing.interval import Interval
+from pytest_kernelbench.verdict import hanging
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +22,7 @@ def faster_words(verdict: Verdict, p: float) -> str:
     """Why a right solution does not pass ``--kb-p``."""
     measured = verdict.measurement
     told = "it has no time" if measured is None else speedup_words(measured, p)
-    return f"{verdict.title}: right, but {told}"
+    return hanging(f"{verdict.title}: right, but {told}")
 
 
 def speedup_words(measured: Measurement, p: float) -> str:
@@ -31,19 +33,22 @@ def speedup_words(measured: Measurement, p: float) -> str:
 
 
 def explain(verdict: Verdict) -> str:
-    """The whole message of a failure: status, reasons, detail, and where the rest is."""
+    """The whole message of a failure: status, reasons, detail, and where the rest is.
+
+    Every line that begins at its very left is one of ours.
+    """
     return "\n".join(_lines(verdict))
 
 
 def _lines(verdict: Verdict) -> Iterator[str]:
     reasons = verdict.reasons or ("no reason was given",)
-    yield f"{verdict.status.value}: {verdict.title}: {reasons[0]}"
-    yield from (f"  {reason}" for reason in reasons[1:])
+    yield hanging(f"{verdict.status.value}: {verdict.title}: {reasons[0]}")
+    yield from (f"  {hanging(reason)}" for reason in reasons[1:])
     if verdict.detail:
-        yield shorten(verdict.detail.rstrip("\n"))
-    yield from (f"note: {note}" for note in verdict.notes)
+        yield indent(shorten(verdict.detail.rstrip("\n")), "  ")
+    yield from (hanging(f"note: {note}") for note in verdict.notes)
     if verdict.log:
-        yield f"whole output: {verdict.log}"
+        yield hanging(f"whole output: {verdict.log}")
 
 
 def shorten(text: str, limit: int = DETAIL_LIMIT) -> str:

@@ -5,20 +5,27 @@ from __future__ import annotations
 import fcntl
 import math
 import os
+import stat
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
-    from typing import BinaryIO
+import pytest
 
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.reports.plain import json_bytes
 from pytest_kernelbench.reports.sources import source_of
+from pytest_kernelbench.reports.unwritten import fail
 from pytest_kernelbench.verdict import SCHEMA_VERSION, Measurement, Roofline, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from io import FileIO
+    from pathlib import Path
+
+MOST_ASKED = 100_000
+"""No level has more problems: each of them has a place in the arithmetic of scores."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +79,8 @@ def encode(record: Record) -> bytes:
     return json_bytes(head | record.verdict.to_builtins())
 
 
-def read(path: Path) -> Iterator[Record]:
-    """The records of a file; a last line cut short is passed over.
+def read(path: Path, tell: Callable[[str], None] = lambda _: None) -> Iterator[Record]:
+    """The records of a file; a last line cut short is passed over, and ``tell`` hears of it.
 
     Raises ``UsageError`` where it cannot be read, or is no file of records.
     """
@@ -91,19 +98,30 @@ def read(path: Path) -> Iterator[Record]:
         try:
             yield _decode(line)
         except msgspec.MsgspecError as error:
-            if number == len(lines):
+            if number == len(lines) and _cut_short(line, error):
+                tell(f"{path}: its last line was cut short and is passed over")
                 return
             message = f"{path}:{number}: not a record of schema {SCHEMA_VERSION}: {error}"
             raise UsageError(message) from None
 
 
-def latest(paths: Iterable[Path]) -> dict[str, Record]:
+def latest(
+    paths: Iterable[Path], tell: Callable[[str], None] = lambda _: None
+) -> dict[str, Record]:
     """By node id. Of records of the same item the last one counts."""
-    return {record.nodeid: record for path in paths for record in read(path)}
+    return {record.nodeid: record for path in paths for record in read(path, tell)}
+
+
+def _cut_short(line: bytes, error: msgspec.MsgspecError) -> bool:
+    """Whether it is the beginning of a record, and not a whole line of something else."""
+    whole = isinstance(error, msgspec.ValidationError)
+    return not whole and (line.startswith(_BEGINNING) or _BEGINNING.startswith(line))
 
 
 def _decode(line: bytes) -> Record:
+    """Raises ``msgspec.ValidationError`` where it is JSON, but no record."""
     plain: dict[str, Any] = msgspec.json.decode(line, type=dict[str, Any])
+    _check_schema(plain.get("schema"))
     _restore_numbers(plain, Verdict)
     _restore_numbers(plain.get("roofline"), Roofline)
     more = plain.get("measurements")
@@ -111,7 +129,29 @@ def _decode(line: bytes) -> Record:
     for measured in [*(more if isinstance(more, list) else ()), *singles]:
         _restore_numbers(measured, Measurement)
     head = {name: plain.pop(name) for name in _HEAD if name in plain}
-    return msgspec.convert({"nodeid": "", "asked": 0, **head, "verdict": plain}, Record)
+    record = msgspec.convert({"nodeid": "", "asked": 0, **head, "verdict": plain}, Record)
+    _check_head(record)
+    return record
+
+
+def _check_schema(found: object) -> None:
+    if type(found) is int and found > SCHEMA_VERSION:
+        message = f"it is of schema {found}, written by a newer version of pytest-kernelbench"
+        raise msgspec.ValidationError(message)
+    if type(found) is not int or found < 1:
+        message = "it has no schema" if found is None else f"there is no schema {found!r}"
+        raise msgspec.ValidationError(message)
+
+
+def _check_head(record: Record) -> None:
+    """What an item is called, and a number of problems that somebody can have asked."""
+    if not record.nodeid:
+        message = "it has no nodeid"
+        raise msgspec.ValidationError(message)
+    counts = (record.asked, *record.families.values())
+    if min(counts) < 0 or max(record.asked, sum(record.families.values())) > MOST_ASKED:
+        message = f"a level has 0 to {MOST_ASKED} problems, not as many as were asked"
+        raise msgspec.ValidationError(message)
 
 
 def _restore_numbers(plain: Any, kind: type) -> None:  # noqa: ANN401 - whatever a file holds
@@ -129,45 +169,63 @@ def _restore_numbers(plain: Any, kind: type) -> None:  # noqa: ANN401 - whatever
 
 
 _HEAD = ("nodeid", "asked", "families", "selftest", "scored", "source")
+_BEGINNING = b'{"nodeid"'
+"""What every line begins with."""
 
 
 class RecordWriter:
     """A plugin that hears verdicts and writes them down.
 
-    With ``resume``, what the file holds stays: a half-written last line is cut off, and a record
-    that is there already is not written again.
+    What the file held stays until there is a verdict to write: a session that judges nothing loses
+    nothing. With ``resume`` it stays for good: a half-written last line is cut off, and a record
+    that is there already is not written again. Raises ``UsageError`` where it cannot be opened.
     """
 
     def __init__(
         self, path: Path, asked: Callable[[Verdict, str], Asked], *, resume: bool = False
     ) -> None:
+        self._path = path
         self._asked = asked
+        self._resume = resume
         self._written = {encode(each) for each in read(path)} if resume and path.exists() else set()
-        # Not "wb": another session may be writing to it, which is known once it is claimed.
-        self._file: BinaryIO = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o644), "r+b")
-        self._claim(path)
-        if resume:
-            _mend(self._file)
-        else:
-            self._file.truncate()
-
-    def _claim(self, path: Path) -> None:
-        """Two sessions that write to one file would lose each other's records."""
-        try:
-            # By process: a child that outlives a killed session does not hold it.
-            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._file.close()
-            message = f"{path} is being written by another session: wait for it, or name another"
-            raise UsageError(message) from None
+        self._file, self._keeps = _opened(path)
+        self._begun = False
+        self._lost: list[str] = []
+        """Why each verdict that is not in the file is not."""
 
     def pytest_kernelbench_verdict(self, verdict: Verdict, nodeid: str) -> None:
-        """Write a line and hand it to the system at once."""
+        """Write a line and hand it to the system at once; a full disk ends no session."""
         line = encode(record(nodeid, verdict, self._asked(verdict, nodeid)))
         if self._written and encode(_decode(line)) in self._written:
             return
-        self._file.write(line + b"\n")
-        self._file.flush()
+        try:
+            self._begin()
+            _append(self._file, line + b"\n")
+        except OSError as error:
+            self._lost.append(error.strerror or str(error))
+
+    def _begin(self) -> None:
+        """Before the first line: from here on what the file held is replaced, or gone on with."""
+        if self._begun:
+            return
+        if self._resume:
+            _mend(self._file)
+        elif not self._keeps:
+            self._file.truncate(0)
+        self._begun = True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Records that are not there are no success: somebody asked for them."""
+        if self._lost:
+            fail(session)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say how many verdicts the file lacks."""
+        if self._lost:
+            told = f"{self._path} lacks {len(self._lost)} verdicts: {self._lost[0]}"
+            terminalreporter.write_line(told, red=True)
 
     def pytest_unconfigure(self) -> None:
         """Close the file."""
@@ -178,19 +236,64 @@ class RecordWriter:
         self._file.close()
 
 
-def _mend(file: BinaryIO) -> None:
+def _opened(path: Path) -> tuple[FileIO, bool]:
+    """The file, claimed; and whether it keeps what is in it, as devices and pipes do.
+
+    Where what we print goes into the same file, records go between what is printed.
+    """
+    try:
+        stream = next((number for number in (1, 2) if _is_stream(path, number)), None)
+        # Not to be emptied: another session may be writing to it, which is known once claimed.
+        place = os.open(path, os.O_RDWR | os.O_CREAT, 0o644) if stream is None else os.dup(stream)
+    except OSError as error:
+        message = f"{path} cannot be opened to write records: {error.strerror}"
+        raise UsageError(message) from None
+    file = os.fdopen(place, "r+b", buffering=0)
+    if stream is not None or not stat.S_ISREG(os.fstat(place).st_mode):
+        return file, True
+    try:
+        # By process: a child that outlives a killed session does not hold it.
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        message = f"{path} is being written by another session: wait for it, or name another"
+        raise UsageError(message) from None
+    return file, False
+
+
+def _is_stream(path: Path, number: int) -> bool:
+    with suppress(OSError):
+        return os.path.samestat(path.stat(), os.fstat(number))
+    return False
+
+
+def _append(file: FileIO, data: bytes) -> None:
+    """All of it or nothing, where the file can be cut."""
+    start = file.tell() if file.seekable() else 0
+    rest = memoryview(data)
+    try:
+        while rest:
+            rest = rest[file.write(rest) or 0 :]
+    except OSError:
+        with suppress(OSError):
+            file.seek(start)
+            file.truncate()
+        raise
+
+
+def _mend(file: FileIO) -> None:
     """Go to the end; a last line that was cut short goes, one that only lacks its end gets it."""
     data = file.read()
     start = data.rfind(b"\n") + 1
     tail = data[start:]
-    file.seek(0, 2)
     if not tail:
         return
     try:
         _decode(tail)
-    except msgspec.MsgspecError:
+    except msgspec.MsgspecError as error:
+        if not _cut_short(tail, error):
+            raise OSError("its last line is no record") from None
         file.seek(start)
         file.truncate()
     else:
-        file.write(b"\n")
-        file.flush()
+        _append(file, b"\n")

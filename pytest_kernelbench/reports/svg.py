@@ -50,8 +50,8 @@ _DARK = {
 _BY_COLOUR = {colour: ink for ink, colour in _LIGHT.items()}
 _SVG, _XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_COORDINATE = re.compile(r"-?\d+\.\d+")
-_REFERENCE = re.compile(r"url\(#([^)]+)\)")
+_COORDINATE = re.compile(r"-?(?<!\d)\d+\.\d+")
+_REFERENCE = re.compile(r"url\(#([^()]+)\)")
 
 
 def ink(name: str) -> str:

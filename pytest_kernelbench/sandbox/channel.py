@@ -8,6 +8,7 @@ and the named structs.
 from __future__ import annotations
 
 import array
+import contextlib
 import os
 import select
 import socket
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 HEADER = struct.Struct("<I")
 MAX_FDS = 8
+_FIRST_BYTES = 1024
 
 Message = TypeVar("Message")
 
@@ -58,21 +60,33 @@ class Channel(Generic[Message]):
         self._encoder = msgspec.msgpack.Encoder()
         self._poller = select.poll()
         self._poller.register(sock, select.POLLIN)
+        self._outlet = select.poll()
+        self._outlet.register(sock, select.POLLOUT)
 
-    def send(self, message: msgspec.Struct, fds: tuple[int, ...] = ()) -> None:
-        """Send one message; ``fds`` are duplicated into the other process."""
+    def send(
+        self,
+        message: msgspec.Struct,
+        fds: tuple[int, ...] = (),
+        timeout_s: float | None = None,
+    ) -> None:
+        """Send one message; ``fds`` are duplicated into the other process.
+
+        Raises ``Silent`` where the other side has not read all of it before the deadline.
+        """
         try:
             body = self._encoder.encode(message)
         except UnicodeEncodeError:  # half a pair of UTF-16, out of a solution's own words
             body = self._encoder.encode(_spelled_out(message))
-        frame = HEADER.pack(len(body)) + body
+        left = memoryview(HEADER.pack(len(body)) + body)
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
         try:
             if fds:
-                sent = send_with(self.socket, frame, fds)
-                if sent < len(frame):
-                    self.socket.sendall(frame[sent:])
-            else:
-                self.socket.sendall(frame)
+                _wait(self._outlet, deadline)  # for room: the first piece then goes at once
+                left = left[send_with(self.socket, bytes(left[:_FIRST_BYTES]), fds) :]
+            while left:
+                _wait(self._outlet, deadline)
+                with contextlib.suppress(BlockingIOError):
+                    left = left[self.socket.send(left, socket.MSG_DONTWAIT) :]
         except (BrokenPipeError, ConnectionResetError) as error:
             raise Closed(str(error)) from None
 
@@ -109,7 +123,7 @@ class Channel(Generic[Message]):
     def _take(self, size: int, deadline: float | None, fds: list[int]) -> bytes:
         data = bytearray()
         while len(data) < size:
-            self._wait(deadline)
+            _wait(self._poller, deadline)
             try:
                 piece, got = _receive_fds(self.socket, size - len(data))
             except ConnectionResetError as error:
@@ -122,13 +136,14 @@ class Channel(Generic[Message]):
             data += piece
         return bytes(data)
 
-    def _wait(self, deadline: float | None) -> None:
-        if deadline is None:
-            self._poller.poll()
-            return
-        left_s = deadline - time.monotonic()
-        if left_s <= 0 or not self._poller.poll(left_s * 1000):
-            raise Silent("no answer before the deadline")
+
+def _wait(poller: select.poll, deadline: float | None) -> None:
+    if deadline is None:
+        poller.poll()
+        return
+    left_s = deadline - time.monotonic()
+    if left_s <= 0 or not poller.poll(left_s * 1000):
+        raise Silent("no answer before the deadline")
 
 
 def _spelled_out(message: msgspec.Struct) -> object:

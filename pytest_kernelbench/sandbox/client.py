@@ -50,6 +50,7 @@ _ACK_PAUSE_S = 0.0002
 _END_PATIENCE_S = 1.0
 _STOPPING_NS = 100_000
 """What it takes to stop."""
+_ENDED_NS = 1_000_000_000
 _QUIET_LOOKS = 2
 """One look at all processes is not enough: one seen last may have woken one seen first."""
 _BOOT = (
@@ -210,6 +211,8 @@ class Child:
         """Host memory of all its processes, if it was ended for that; known once it has ended."""
         self._stops_left = 0
         """How often init was asked to stop everything, and has not yet said that it did."""
+        self._still: dict[int, int] = {}
+        """Processor time of each process when all had stopped."""
         self._kills_before = kills_for_memory()
 
     def log_tail(self, size_bytes: int = 4000) -> str:
@@ -288,6 +291,7 @@ class Child:
         # On a busy machine a process may have to wait for its turn until it stops, and does nothing
         # meanwhile. What was woken again, or is kept busy by a system call, goes on for a while.
         worked_ns = sum(max(0, cpu_ns(pid) - before) for pid, before in late.items())
+        self._still = self._used_ns()
         return told_ns if worked_ns < _STOPPING_NS else max(told_ns, seen_ns) + worked_ns
 
     def _await_stopped(self, patience_s: float) -> None:
@@ -296,10 +300,24 @@ class Child:
         while self.ended() is None and self._stops_left and time.monotonic() < deadline:
             time.sleep(_ACK_PAUSE_S)
 
-    def resume(self) -> None:
-        """Let it and all its descendants go on (SIGCONT)."""
-        for pid in descendants(self.init_pid):
+    def resume(self) -> int:
+        """Let it and all its descendants go on (SIGCONT).
+
+        Gives the processor time in nanoseconds that they have used since ``stop``. A timer of the
+        kernel's can send SIGCONT, too. Who has ended since then, which only who goes on can do,
+        has used more than anybody may.
+        """
+        before, self._still = self._still, {}
+        now = self._used_ns()
+        worked_ns = sum(max(0, used - before.get(pid, 0)) for pid, used in now.items())
+        if alive(self.init_pid) and not now.keys() >= before.keys():
+            worked_ns += _ENDED_NS
+        for pid in now:
             send(pid, signal.SIGCONT)
+        return worked_ns if before else 0
+
+    def _used_ns(self) -> dict[int, int]:
+        return {pid: cpu_ns(pid) for pid in descendants(self.init_pid) if alive(pid)}
 
     def read(self, address: int, into: int, size_bytes: int) -> None:
         """Copy from its memory to ours.

@@ -38,7 +38,7 @@ def enclose(readable: Iterable[Path], writable: Iterable[Path]) -> walls.Walls:
         walls.raise_proc(raised)
     kernel.forbid_new_privileges()
     raised.raise_("no capabilities", kernel.drop_capabilities)
-    raised.raise_("no connections (seccomp)", seccomp.forbid_connections)
+    raised.raise_("system calls (seccomp)", seccomp.restrict_calls)
     if landlock.abi():
         raised.raise_("files (Landlock)", lambda: landlock.restrict(readable, writable))
     else:

@@ -119,7 +119,7 @@ def raise_inner(walls: Walls, plan: Plan) -> None:
     walls.up.append("resource limits")
     walls.raise_("last to survive when memory runs out", _offer_to_oom_killer)
     walls.raise_("no capabilities", kernel.drop_capabilities)
-    walls.raise_("no connections (seccomp)", seccomp.forbid_connections)
+    walls.raise_("system calls (seccomp)", seccomp.restrict_calls)
     readable, writable = allowed_paths(plan)
     if landlock.abi():
         walls.raise_("files (Landlock)", lambda: landlock.restrict(readable, writable))

@@ -16,6 +16,7 @@ from pytest_kernelbench.selftest.session import run_cases
 from pytest_kernelbench.selftest.stamp import tally, write_stamp
 from pytest_kernelbench.selftest.table import load_cases
 from pytest_kernelbench.settings import Settings
+from pytest_kernelbench.verdict import hanging
 
 if TYPE_CHECKING:
     import argparse
@@ -137,9 +138,9 @@ def _print_row(each: Outcome) -> None:
     got = each.verdict.status.value
     print(_ROW.format(each.case.name, each.expected, got, each.speedup, mark).rstrip())
     if not each.ok or not each.judged:
-        print(f"    {'; '.join(each.verdict.reasons)}")
+        print(f"    {hanging('; '.join(each.verdict.reasons))}")
         for note in each.verdict.notes if not each.ok else ():
-            print(f"    note: {note}")
+            print(f"    note: {hanging(note)}")
     sys.stdout.flush()
 
 

@@ -113,7 +113,7 @@ CASES = {
         [
             "problem_19_kernel.py is for a problem 19, but nothing tells of which level: *",
             "*or give --kb-level N*; the same holds for others of this folder",
-            "  number 19 is in level 1: say which",
+            "      number 19 is in level 1: say which",
         ],
     ),
     "2 level as an option": Case(
@@ -492,7 +492,7 @@ def test_rows_are_items(archive) -> None:
             f"rows.jsonl::row2::test_kernel?{RELU}? FAILED wrong_value*",
             "rows.jsonl::row3::answers_a_problem FAILED*",
             "there is no problem 1/77; searched: *",
-            "  level 1 has no problem 77: it has 19, 30",
+            "      level 1 has no problem 77: it has 19, 30",
             "rows.jsonl:5: code holds a number, not text",
             "2 of the solutions cannot be paired with a problem",
         ]

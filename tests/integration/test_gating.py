@@ -61,6 +61,31 @@ def test_a_level_asked_for_by_name_counts_for_those_who_left_it_out(levels) -> N
     assert sum(line.startswith("  bob") for line in result.outlines) == 1
 
 
+@pytest.mark.parametrize("quiet", [[], ["-q"], ["-n2"]], ids=["", "q", "n2"])
+def test_a_level_that_only_a_gate_names_counts_for_everybody(levels, quiet: list[str]) -> None:
+    levels.solution("bob/level1/001_p", "fast 2")
+    (levels.path / "solutions/ann/level2/001_q.py").unlink()
+    result = levels.run("solutions", *quiet, "--kb-fail-under=2:0.9")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(
+        [
+            "level 2*", "  ann *1 *0/0*", "*missing: 1", "  bob *1 *0/0*", "*missing: 1",
+            "  1 ann *5 *", "  2 bob *5 *",
+            "gate FAILED: fast_1 on level 2, ann: 0.000, below 0.9 (n = 1)",
+            "gate FAILED: fast_1 on level 2, bob: 0.000, below 0.9 (n = 1)",
+        ]
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("gate", ["0.9", "1:0.9"])
+def test_a_gate_says_a_line_though_nobody_is_scored(tree, gate: str) -> None:
+    tree.problem("level1/001_p")
+    tree.solution("cheats/level1/001_p", "wrong_value")
+    result = tree.run("solutions", "--kb-expect-failure=cheats", f"--kb-fail-under={gate}")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["gate FAILED: fast_1*: no solution is scored, at least 0.9 is *"])
+
+
 def test_gates_under_xdist(levels) -> None:
     result = levels.run("solutions", "-n2", "--kb-level=1", "--kb-fail-under=0.51")
     assert result.ret == pytest.ExitCode.TESTS_FAILED

@@ -32,6 +32,7 @@ def project(tree):
         (["--kb-fail-under=0.5", "--kb-fail-under=0.6"], "--kb-fail-under is given more *"),
         (["--kb-fail-under=3:0.5"], "--kb-fail-under 3:...: level 3 is not judged"),
         (["--kb-level=1", "--kb-fail-under=2:0.5"], "--kb-fail-under 2:...: level 2 is not judged"),
+        (["--kb-problem=1/1", "--kb-fail-under=2:1"], "--kb-fail-under 2:...: level 2 is not *"),
         (["--kb-build-only", "--kb-p=1"], "--kb-build-only and --kb-p exclude each other: *"),
         (["--kb-build-only", "--kb-correctness-only"], "--kb-build-only and *"),
         (["--kb-build-only", "--kb-html=x.html"], "--kb-build-only and --kb-html exclude each *"),
@@ -177,6 +178,61 @@ def test_ini_values_are_typed_strictly(project, line: str, message: str) -> None
 def test_a_misspelt_ini_value_is_refused_under_strict(project) -> None:
     project.write("pytest.toml", "[pytest]\nstrict = true\nkb_levle = []\n")
     assert project.run("solutions").ret == USAGE
+
+
+@pytest.mark.parametrize("xdist", [[], ["-n2"]], ids=["alone", "xdist"])
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [
+        (
+            '[tool.pytest.ini_options]\nkb_fail_undr = ["0.9"]\n',
+            "kb_fail_undr in *pyproject.toml: there is no such *; did you mean kb_fail_under?",
+        ),
+        ("[tool.pytest]\nkb_xyzzy = 1\n", "kb_xyzzy in *pyproject.toml: there is no such *bench"),
+        (
+            "[tool.pytest.ini_options]\nkb_level = [true]\n",
+            "kb_level in *pyproject.toml: True is no text and no number",
+        ),
+        (
+            '[tool.pytest.ini_options]\nkb_problems = [["a"]]\n',
+            "kb_problems in *pyproject.toml: ['a'] is no text and no number",
+        ),
+        (
+            "[tool.pytest.ini_options]\nkb_level = [0]\n",
+            "kb_level in *pyproject.toml: '0' is not a whole number of at least 1",
+        ),
+        (
+            '[tool.pytest.ini_options]\nkb_seeds = "zero"\n',
+            "kb_seeds in *pyproject.toml: *'zero'",
+        ),
+        (
+            '[tool.pytest.ini_options]\nkb_correctness_only = "maybe"\n',
+            "kb_correctness_only in *pyproject.toml: *'maybe'",
+        ),
+    ],
+)  # fmt: skip
+def test_ini_values_that_say_nothing_are_refused_by_name(
+    project, xdist: list[str], file: str, message: str
+) -> None:
+    project.write("pyproject.toml", file)
+    (project.path / "pytest.toml").unlink()
+    result = project.run("solutions", *xdist, "-p", "no:hypothesispytest")
+    assert result.ret == USAGE
+    result.stderr.fnmatch_lines([f"ERROR: {message.replace('[', '[[]')}"])
+    assert not (project.path / "ahead").exists()
+
+
+def test_other_names_in_the_ini_file_are_not_ours_to_refuse(project) -> None:
+    project.write("pytest.toml", "[pytest]\nkbd = 1\n")
+    assert project.run("solutions", "-Wignore").ret == 0
+
+
+def test_numbers_in_an_ini_file_are_as_good_as_texts(project) -> None:
+    project.write("pyproject.toml", "[tool.pytest.ini_options]\nkb_level = [1]\nkb_p = [1.5]\n")
+    (project.path / "pytest.toml").unlink()
+    text = settings(project, config="pyproject.toml")
+    assert "levels=(1,)" in text
+    assert "thresholds=(1.5,)" in text
 
 
 def test_defaults_reach_the_engine(project) -> None:

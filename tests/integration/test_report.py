@@ -40,6 +40,7 @@ ARGUMENTS = [
     ["level=1", "fail-under=0.26"],
     ["at-k=1,2"],
     ["level=1,2"],
+    ["fail-under=2:0.5"],
 ]
 
 
@@ -72,6 +73,12 @@ def test_several_files_and_the_last_record_of_an_item(recorded, capsys) -> None:
     [
         (["nowhere.jsonl"], "nowhere.jsonl: there is no such file"),
         (["out.jsonl", "--p=fast"], "--p: 'fast' is not a number of at least 0"),
+        (["out.jsonl", "--fail-under=9:0.1"], "--fail-under 9: no record is of level 9"),
+        (["out.jsonl", "--level=1,9"], "--level 9: no record is of level 9"),
+        (
+            ["out.jsonl", "--level=1", "--fail-under=2:0"],
+            "--fail-under 2:...: level 2 lies outside of --level",
+        ),
         (["out.jsonl", "--entrant=eve"], "no record is left of 5 in"),
         (["out.jsonl", "--csv=./out.jsonl"], "--csv would write over argument out.jsonl: name ano"),
         (["out.jsonl", "--junit=out.jsonl"], "--junit would write over argument out.jsonl"),

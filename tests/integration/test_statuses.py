@@ -81,7 +81,7 @@ def test_a_build_error_shows_its_lines_and_its_log(one) -> None:
         [
             "*ERROR at setup of test_kernel?level1/001_relu?*",
             "*error: expected ';'",
-            "    int x = 1",
+            "      int x = 1",
             "whole output: /log/build",
         ]
     )

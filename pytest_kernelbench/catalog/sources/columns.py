@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_kernelbench.catalog.naming import Place, level_of, parse
+from pytest_kernelbench.verdict import printable
 
 NAMES = {
     "code": (
@@ -71,7 +72,12 @@ def label_of(row: Mapping[str, Any], role: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int):
         message = f"{name} holds {kind(value)}, not a name"
         raise ColumnError(message)
-    return str(value).strip()
+    return in_a_line(str(value))
+
+
+def in_a_line(text: str) -> str:
+    """A name that tables and headings can show, whatever a stranger has called himself."""
+    return printable(" ".join(text.split()))
 
 
 def whole_of(row: Mapping[str, Any], role: str) -> int | None:

@@ -9,6 +9,7 @@ import pytest
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.reports.html.runs import Run, Runs
 from pytest_kernelbench.reports.records import Record, read, record
+from pytest_kernelbench.reports.unwritten import ReportWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_kernelbench.verdict import Verdict
 
 
-class HtmlWriter:
+class HtmlWriter(ReportWriter):
     """Hears verdicts, and writes a page of them when the session ends."""
 
     def __init__(
@@ -50,7 +51,7 @@ class HtmlWriter:
         try:
             write(self._path, self._runs(), self._outcome())
         except (OSError, UsageError) as error:
-            terminalreporter.write_line(f"{self._path} could not be written: {error}", red=True)
+            self.unwritten(terminalreporter, self._path, error)
         else:
             terminalreporter.write_line(f"report: {self._path}")
 
