@@ -396,6 +396,21 @@ def test_what_a_build_has_kept_was_never_its_own(shared: Builder, write: Any) ->
     ]  # fmt: skip
 
 
+HOGS = {
+    "memory": "held = b'x' * (2 << 30)\n",
+    "processes": "for _ in range(400): os.fork() or (time.sleep(60), os._exit(0))\n",
+}
+
+
+@pytest.mark.parametrize("hog", HOGS)
+def test_a_hog_is_ended_and_told_of(make: Any, write: Any, monkeypatch: Any, hog: str) -> None:
+    monkeypatch.setattr(builder_module, "memory_bound", lambda *_: 1 << 30)
+    source = f"import os, time\n{HOGS[hog]}time.sleep(30)\n{MODEL}"
+    error = str(fails(make(), write(source)))
+    assert "the module body was ended by SIGKILL" in error
+    assert {"memory": "of 1.0 GiB", "processes": "than the 256 allowed"}[hog] in error
+
+
 def test_a_stream_of_its_own_can_be_opened_again(shared: Builder, write: Any) -> None:
     extension = shared.build(write("open('/dev/stdout', 'a').write('again')\n" + MODEL))
     assert "again" in extension.log.read_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from pathlib import Path
@@ -28,7 +29,7 @@ def job(tmp_path: Path) -> Job:
     solution = tmp_path / "s.py"
     solution.write_text("class ModelNew: pass\n")
     (tmp_path / "manifest.json").write_text(json.dumps({"calls": {}, "environment": {}}))
-    return Job(str(solution), "ModelNew", str(tmp_path), {}, {})
+    return Job(str(solution), "ModelNew", str(tmp_path), {}, {}, 1 << 30)
 
 
 def report(job: Job, **fields: Any) -> None:
@@ -234,3 +235,27 @@ def test_libraries_are_bounded(job: Job, tmp_path: Path) -> None:
 def test_answers_that_are_nested_without_end_are_none(job: Job, tmp_path: Path) -> None:
     (tmp_path / "report.json").write_bytes(b'{"inputs":' + b"[" * 100_000)
     assert judged(job, End(3, 1.0)).outcome == "failed"
+
+
+@pytest.mark.parametrize(
+    ("end", "says"),
+    [
+        (End(-9, 1.0, starved=True), ""),
+        (End(0, 1.0, starved=True), "g++: fatal error: Killed signal terminated program cc1plus"),
+    ],
+)
+def test_whom_the_kernel_killed_for_want_of_memory_is_not_to_blame(
+    job: Job, tmp_path: Path, end: End, says: str
+) -> None:
+    if says:
+        (tmp_path / "tools").mkdir()
+        (tmp_path / "tools" / "cxx-1.log").write_text(says)
+        report(job, kind="raised", traceback="RuntimeError: Error building extension")
+    with pytest.raises(MachineError, match="memory ran out"):
+        judged(job, end)
+    assert judged(job, dataclasses.replace(end, starved=False)).outcome == "failed"
+
+
+def test_a_failure_of_its_own_stays_one_while_others_starve(job: Job) -> None:
+    report(job, kind="raised", error="ValueError: boom", traceback="ValueError: boom")
+    assert judged(job, End(0, 1.0, starved=True)).message == "ValueError: boom"

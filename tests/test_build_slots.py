@@ -12,6 +12,7 @@ from pytest_kernelbench.build.slots import (
     COMPILER_BYTES,
     MOST_FOR_ONE,
     Slots,
+    memory_bound,
     most_useful,
     usable_slots,
 )
@@ -95,3 +96,15 @@ def test_nobody_takes_more_than_is_of_use(tmp_path: Path) -> None:
 def test_names_of_sources_are_counted_whole() -> None:
     text = b'load("x", ["a-b.cu", "csrc/c.cpp", "c.cpp", "d.cuh", "' + b"e" * 100 + b'.cu"])'
     assert most_useful(text) == 3
+
+
+@pytest.mark.parametrize(
+    ("total_gib", "jobs", "count", "bound_gib"),
+    [(2048, 1, 64, 16), (2048, 4, 64, 64), (24, 1, 2, 8), (24, 2, 2, 12), (8, 1, 2, 6)],
+)
+def test_a_build_may_hold_its_share_of_the_machine(
+    monkeypatch: pytest.MonkeyPatch, total_gib: int, jobs: int, count: int, bound_gib: int
+) -> None:
+    memory = psutil.virtual_memory()._replace(total=total_gib << 30)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
+    assert memory_bound(jobs, count) == bound_gib << 30

@@ -29,7 +29,7 @@ from pytest_kernelbench.build.leavings import Leavings
 from pytest_kernelbench.build.nursery import Nursery
 from pytest_kernelbench.build.precompiled import Precompiled
 from pytest_kernelbench.build.process import run_child
-from pytest_kernelbench.build.slots import Slots, most_useful, usable_slots
+from pytest_kernelbench.build.slots import Slots, memory_bound, most_useful, usable_slots
 from pytest_kernelbench.build.store import Entry, Store, disk_errors
 from pytest_kernelbench.build.toolchain import find_toolchain
 from pytest_kernelbench.build.waiting import held
@@ -269,6 +269,7 @@ class Builder:
             folder=str(work),
             environment=environment,
             passed_on=passed,
+            memory_bytes=memory_bound(jobs, self._slots.count),
             capability=capability,
             writable=writable,
             missing_tools=self._tools.missing,

@@ -22,7 +22,7 @@ from pytest_kernelbench.build.job import JOB_FILE, REPORT_FILE, Job, Report
 from pytest_kernelbench.build.recorder import Recorder
 from pytest_kernelbench.deviceless import lacks_device
 from pytest_kernelbench.sandbox import descriptors, walls
-from pytest_kernelbench.sandbox.enclosure import enclose
+from pytest_kernelbench.sandbox.enclosure import Bounds, enclose
 from pytest_kernelbench.sandbox.plan import Plan
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 MODULE_NAME = "solution"
 DEPENDENCIES_FILE = "dependencies.txt"
 _LARGEST_FILE_BYTES = 4 << 30
+_MOST_PROCESSES = 256
+"""Several times what four compilers start."""
 
 
 def limit(folder: str) -> None:
@@ -40,7 +42,7 @@ def limit(folder: str) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (_LARGEST_FILE_BYTES, _LARGEST_FILE_BYTES))
     os.nice(5)
     job = _read_job(folder)
-    raised = enclose(*_allowed(job))
+    raised = enclose(*_allowed(job), Bounds(job.memory_bytes, _MOST_PROCESSES))
     lines = [f"walls: {'; '.join(raised.up)}", *(f"no wall: {why}" for why in raised.missing)]
     sys.stdout.write("\n".join([*lines, ""]))
     sys.stdout.flush()

@@ -31,6 +31,8 @@ class Job(msgspec.Struct, frozen=True):
     """Of the child and its compilers, whole."""
     passed_on: dict[str, str]
     """What the contender needs too when it has to build by itself."""
+    memory_bytes: int
+    """What the child and all its compilers may hold between them."""
     capability: tuple[int, int] | None = None
     """Of the device the extension is for: what the solution is told when it asks."""
     missing_tools: tuple[str, ...] = ()

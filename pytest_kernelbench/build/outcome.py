@@ -32,6 +32,8 @@ _LIBRARY_BYTES = 2 << 30
 _UNDEFINED_SYMBOL = re.compile(r"undefined symbol: (\w+)")
 _BY_TORCH = "Error building extension"
 _NO_SPACE = "No space left on device"
+_KILLED = "Killed"
+"""What compilers say when one of their programs is."""
 _HOW_TO_GET = {
     "ninja": "pip install ninja",
     "c++": "install g++ (Debian: apt-get install g++), or name a compiler in CXX",
@@ -68,6 +70,7 @@ def _judge(job: Job, left: Leavings, end: End, tools: Toolchain) -> Outcome:  # 
     report = read_report(left)
     manifest = read_manifest(left)
     _require_space(Path(job.folder), text + end.said.decode(errors="replace"))
+    _require_memory(Path(job.solution), end, report, text)
     if report is not None and report.kind == "missing_tool":
         return _missing_tool(report, tools)
     if end.idle:
@@ -167,6 +170,15 @@ def _missing_module(report: Report) -> Outcome:
 def _require_space(folder: Path, text: str) -> None:
     if _NO_SPACE in text and shutil.disk_usage(folder).free < _SOME_SPACE_BYTES:
         message = f"the disk of {folder.parent} is full: free some space, or `kb cache prune`"
+        raise MachineError(message)
+
+
+def _require_memory(solution: Path, end: End, report: Report | None, text: str) -> None:
+    by_kernel = end.exit_status == -signal.SIGKILL and not end.stopped
+    if report is not None and report.kind == "raised":
+        by_kernel = _KILLED in text
+    if end.starved and by_kernel:
+        message = f"memory ran out on this machine while {solution.name} was built"
         raise MachineError(message)
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 COMPILER_BYTES = 2 << 30
 """What one compiler takes at its worst: torch's whole headers in nvcc's front end."""
+_LEAST_BYTES = 8 << 30
+"""What any build may hold: templates without end are slow, but not wrong."""
 MOST_FOR_ONE = 4
 _SOURCE_NAMES = re.compile(rb"(?<![\w.-])[\w.-]+\.(?:cu|cpp|cc|cxx)\b")
 _DEVICE_CODE = re.compile(rb"\bcuda_sources\b|__global__")
@@ -41,6 +43,15 @@ def usable_slots(wanted: int | None) -> int:
     cores = len(os.sched_getaffinity(0))
     by_memory = int(psutil.virtual_memory().available // COMPILER_BYTES)
     return max(1, min(wanted or cores, by_memory))
+
+
+def memory_bound(jobs: int, count: int) -> int:
+    """Host memory that a build with ``jobs`` of ``count`` compilers may hold.
+
+    Its share of half the machine, or what a large one needs; never more than three quarters.
+    """
+    total = int(psutil.virtual_memory().total)
+    return min(max(total // 2 * jobs // count, _LEAST_BYTES), total // 4 * 3)
 
 
 class Slots:

@@ -1,6 +1,8 @@
 """Walls around a process that was started in the ordinary way.
 
-It goes on inside them, in a child of itself.
+It goes on inside them, in a child of a child of itself:
+
+    outside -> init (pid 1 of its namespace) -> inside
 
 Builds run a solution's module body. The process that started the build waits for, and may kill, the
 one outside; whatever was started inside ends when the one inside does.
@@ -10,33 +12,73 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import TYPE_CHECKING
+import struct
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
 
 from pytest_kernelbench.sandbox import kernel, landlock, seccomp, walls
+from pytest_kernelbench.sandbox.appetite import held_bytes
 from pytest_kernelbench.sandbox.tree import descendants, send
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+_STATUS = struct.Struct("<i")
+_LOOK_EVERY_S = 0.1
+_FIXED = (signal.SIGKILL, signal.SIGSTOP)
 
-def enclose(readable: Iterable[Path], writable: Iterable[Path]) -> walls.Walls:
-    """Return in a child process inside the walls; the caller waits and ends as that child does.
+
+@dataclass(frozen=True)
+class Bounds:
+    """What all processes inside may have between them."""
+
+    memory_bytes: int
+    processes: int
+
+    def exceeded(self, pids: list[int]) -> str:
+        """How ``pids`` have more than that; empty if they do not."""
+        if len(pids) > self.processes:
+            return f"{len(pids)} processes at a time are more than the {self.processes} allowed"
+        held = held_bytes(pids, self.memory_bytes)
+        if held > self.memory_bytes:
+            allowed_gib = self.memory_bytes / (1 << 30)
+            return f"its processes held {held / (1 << 30):.1f} of {allowed_gib:.1f} GiB of memory"
+        return ""
+
+
+def enclose(readable: Iterable[Path], writable: Iterable[Path], bounds: Bounds) -> walls.Walls:
+    """Return in a process inside the walls; the caller waits and ends as that one does.
 
     To be called early, while there is one thread. What the kernel refuses is named in the result's
-    ``missing``.
+    ``missing``. Where ``bounds`` are exceeded, that is printed and all inside are killed.
     """
     raised = walls.Walls()
     kernel.die_with_parent(signal.SIGKILL)
     kernel.adopt_orphans()
     own_pids = walls.raise_outer(raised)
-    child = os.fork()
-    if child:
-        _wait_for(child)
+    read_end, write_end = os.pipe()
+    init = os.fork()
+    if init:
+        os.close(write_end)
+        _wait_for(init, read_end)
+    os.close(read_end)
     kernel.die_with_parent(signal.SIGKILL)
+    kernel.adopt_orphans()
     if own_pids:
         walls.raise_proc(raised)
+    # Before there is a child: its end is waited for by a signal, with a deadline.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+    child = os.fork()
+    if child:
+        _be_init(child, write_end, bounds)
+    os.close(write_end)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+    kernel.die_with_parent(signal.SIGKILL)
+    raised.up.append("memory and number of all its processes")
     kernel.forbid_new_privileges()
+    raised.raise_("last to survive when memory runs out", walls.offer_to_oom_killer)
     raised.raise_("no capabilities", kernel.drop_capabilities)
     raised.raise_("system calls (seccomp)", seccomp.restrict_calls)
     if landlock.abi():
@@ -46,16 +88,13 @@ def enclose(readable: Iterable[Path], writable: Iterable[Path]) -> walls.Walls:
     return raised
 
 
-def _wait_for(child: int) -> None:
-    """Reap whatever is orphaned until ``child`` ends; end the rest, then this process alike."""
-    while True:
-        pid, status = os.waitpid(-1, 0)
-        if pid == child:
-            break
-    while below := descendants(os.getpid()):
-        for pid in below:
-            send(pid, signal.SIGKILL)
-        os.waitpid(-1, 0)
+def _wait_for(init: int, status_fd: int) -> NoReturn:
+    """Reap whatever is orphaned until ``init`` ends; end the rest, then this process as told."""
+    while os.waitpid(-1, 0)[0] != init:
+        pass
+    _end_descendants()
+    told = os.read(status_fd, _STATUS.size)
+    (status,) = _STATUS.unpack(told) if len(told) == _STATUS.size else (signal.SIGKILL,)
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         if number not in _FIXED:
@@ -64,4 +103,41 @@ def _wait_for(child: int) -> None:
     os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
 
 
-_FIXED = (signal.SIGKILL, signal.SIGSTOP)
+def _be_init(child: int, status_fd: int, bounds: Bounds) -> NoReturn:
+    """Watch ``child`` and all below to their end, and tell how ``child`` ended."""
+    kernel.hide_memory()
+    status, why = _watch(child, bounds)
+    if os.getpid() != 1:  # else the kernel ends the rest with this process
+        _end_descendants()
+    if why:
+        os.write(1, f"{why}\n".encode())
+    os.write(status_fd, _STATUS.pack(status))
+    os._exit(0)
+
+
+def _watch(child: int, bounds: Bounds) -> tuple[int, str]:
+    """Reap until ``child`` ends, and kill it where bounds are exceeded: its status, and how."""
+    why, look_at = "", time.monotonic() + _LOOK_EVERY_S
+    while True:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if pid == child:
+            return status, why
+        # By the clock: who has processes end all the time is not spared for it.
+        start = time.monotonic()
+        if not why and start >= look_at:
+            why = bounds.exceeded(descendants(os.getpid()))
+            took_s = time.monotonic() - start
+            # To look at many takes a while: no more than half of the time.
+            look_at = start + took_s + max(_LOOK_EVERY_S, took_s)
+        if why:
+            os.kill(child, signal.SIGKILL)
+        if not pid:
+            signal.sigtimedwait({signal.SIGCHLD}, max(0.0, look_at - time.monotonic()))
+
+
+def _end_descendants() -> None:
+    """Kill everything below this process until nothing is left."""
+    while below := descendants(os.getpid()):
+        for pid in below:
+            send(pid, signal.SIGKILL)
+        os.waitpid(-1, 0)

@@ -117,7 +117,7 @@ def raise_inner(walls: Walls, plan: Plan) -> None:
     kernel.forbid_new_privileges()
     _limit(plan)
     walls.up.append("resource limits")
-    walls.raise_("last to survive when memory runs out", _offer_to_oom_killer)
+    walls.raise_("last to survive when memory runs out", offer_to_oom_killer)
     walls.raise_("no capabilities", kernel.drop_capabilities)
     walls.raise_("system calls (seccomp)", seccomp.restrict_calls)
     readable, writable = allowed_paths(plan)
@@ -179,7 +179,8 @@ def _lower(which: int, limit: int) -> None:
     resource.setrlimit(which, (limit, limit))
 
 
-def _offer_to_oom_killer() -> None:
+def offer_to_oom_killer() -> None:
+    """Have the kernel end this process, and what it starts, before any other."""
     Path("/proc/self/oom_score_adj").write_text("1000")
 
 

@@ -1,0 +1,99 @@
+"""Walls around a process that was started in the ordinary way, and what is bounded inside."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from pytest_kernelbench.sandbox.import_paths import import_paths
+
+_BOOT = """
+import json, os, sys, time
+paths = json.loads(sys.argv[1])
+sys.path += [path for part in paths for path in part if path not in sys.path]
+from pathlib import Path
+from pytest_kernelbench.sandbox.enclosure import Bounds, enclose
+raised = enclose([Path("/")], [Path("/proc/self")], Bounds(256 << 20, 20))
+"""
+
+
+def inside(body: str) -> subprocess.CompletedProcess[str]:
+    """Run ``body`` in an enclosure of 256 MiB and 20 processes."""
+    return subprocess.run(
+        [sys.executable, "-c", _BOOT + body, json.dumps(import_paths())],
+        capture_output=True,
+        check=False,
+        timeout=60,
+        encoding="utf-8",
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ("os._exit(0)", 0),
+        ("os._exit(7)", 7),
+        ("os.kill(os.getpid(), 9)", -signal.SIGKILL),
+        ("os.abort()", -signal.SIGABRT),
+    ],
+)
+def test_it_ends_as_what_is_inside_does(body: str, status: int) -> None:
+    assert inside(body).returncode == status
+
+
+def test_whoever_kills_the_watch_ends_itself() -> None:
+    """If it can be reached at all."""
+    kills = "try: os.kill(os.getppid(), 9)\nexcept OSError: pass\n"
+    assert inside(f"{kills}time.sleep(0.3)\nos._exit(3)").returncode in {3, -signal.SIGKILL}
+
+
+def test_what_is_started_inside_ends_with_it() -> None:
+    seconds = f"300.{time.monotonic_ns()}"
+    start = f"import subprocess; subprocess.Popen(['sleep', '{seconds}'], start_new_session=True)"
+    done = inside(f"{start}\nos._exit(0)")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ["sleep", seconds] not in [each.info["cmdline"] for each in _running()]
+
+
+def _running() -> list[psutil.Process]:
+    return list(psutil.process_iter(["cmdline"]))
+
+
+HOGS = {
+    "its own": "held = b'x' * (400 << 20)\n",
+    "of its children": (
+        "for _ in range(4):\n"
+        "    if os.fork() == 0: held = b'x' * (100 << 20); time.sleep(60); os._exit(0)\n"
+    ),
+    "in a memory file": (
+        "file = os.memfd_create('hog')\nfor _ in range(400): os.write(file, b'x' * (1 << 20))\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("hog", HOGS)
+def test_memory_is_bounded_for_all_processes_together(hog: str) -> None:
+    done = inside(HOGS[hog] + "time.sleep(30)")
+    assert done.returncode == -signal.SIGKILL
+    assert "of 0.2 GiB of memory" in done.stdout
+
+
+def test_the_number_of_processes_is_bounded() -> None:
+    storm = "for _ in range(40):\n    if os.fork() == 0: time.sleep(60); os._exit(0)\n"
+    done = inside(storm + "time.sleep(30)")
+    assert done.returncode == -signal.SIGKILL
+    assert "processes at a time are more than the 20 allowed" in done.stdout
+
+
+def test_it_goes_first_when_memory_runs_out() -> None:
+    done = inside("print(open('/proc/self/oom_score_adj').read().strip(), raised.up)")
+    score, _, up = done.stdout.partition(" ")
+    assert score == "1000"
+    assert "last to survive when memory runs out" in up
+    assert "memory and number of all its processes" in up
