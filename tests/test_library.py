@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fake_engine import FakeEngine
@@ -114,6 +115,19 @@ def test_baselines_that_there_are_not(
 ) -> None:
     with pytest.raises(UsageError, match=says):
         Judge(replace(settings, baselines=baselines), Pooled)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"seeds": 0}, "seeds: '0' is not a whole number of at least 1"),
+        ({"thresholds": (-1.0,)}, "thresholds: '-1.0' is not a number"),
+        ({"engine": "cloud"}, "engine: 'cloud' is none of local, ray"),
+    ],
+)
+def test_settings_that_make_no_sense(settings: Settings, change: dict[str, Any], says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        Judge(replace(settings, **change))
 
 
 def test_a_baseline_of_your_own(settings: Settings) -> None:
