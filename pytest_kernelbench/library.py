@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pytest_kernelbench.catalog.baseline import check_baselines
-from pytest_kernelbench.catalog.material import Material, materialise, too_long, unsafe
+from pytest_kernelbench.catalog.material import Material, materialise, too_large, too_long, unsafe
 from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
 from pytest_kernelbench.catalog.problems import ProblemCatalog
 from pytest_kernelbench.endings import ended_by
@@ -230,6 +230,9 @@ class Judge:
         if isinstance(asked, Path):
             if not asked.is_file():
                 message = f"there is no {what} file {asked}; source itself is given as a str"
+                raise UsageError(message)
+            if refusal := too_large(asked):
+                message = f"{what}: {refusal}"
                 raise UsageError(message)
             return asked.absolute()
         folder = self.settings.cache_dir.absolute() / "sources"

@@ -143,3 +143,18 @@ def test_only_for_torchs_own_symbols_is_the_plain_way_tried(symbol: str, *, torc
 def test_reports_are_decoded_strictly() -> None:
     with pytest.raises(msgspec.ValidationError):
         msgspec.json.decode(b'{"kind": "built", "x": 1}', type=outcome.Report)
+
+
+def test_of_many_logs_the_first_are_read(tmp_path: Path) -> None:
+    (tmp_path / "tools").mkdir()
+    for number in range(6):
+        text = f"a{number}.cpp:1:1: error: x\n" + "a\n" * (1 << 19)
+        (tmp_path / f"tools/c-{number}.log").write_text(text)
+    text = outcome._tool_logs(tmp_path)
+    assert text.startswith("a0.cpp")
+    assert len(text) < (4 << 20) + 10
+
+
+def test_a_symbol_of_any_length_is_told(job: Job) -> None:
+    report(job, kind="raised", error="e", traceback="undefined symbol: " + "_Z" * 200_000)
+    assert judged(job).message.startswith("undefined symbol: _Z")

@@ -39,7 +39,9 @@ DSL_MODULES = frozenset({
 })  # fmt: skip
 _SOME_SPACE_BYTES = 64 << 20
 _LOG_BYTES = 1 << 20
-_UNDEFINED_SYMBOL = re.compile(r"undefined symbol: (\w+)")
+_MOST_LOG_CHARACTERS = 4 << 20
+"""Of all tools' logs: the child can leave as many as it likes, and each line is looked at."""
+_UNDEFINED_SYMBOL = re.compile(r"undefined symbol: (\w{1,4000})")
 _BY_TORCH = "Error building extension"
 _NO_SPACE = "No space left on device"
 _HOW_TO_GET = {
@@ -170,12 +172,18 @@ def _inputs(report: Report | None) -> tuple[str, ...]:
 
 
 def _tool_logs(folder: Path) -> str:
-    """What each compiler and linker printed, in the order in which they ended."""
+    """What each compiler and linker printed, in the order in which they ended: the first of it."""
     if (folder / TOOL_LOGS).is_symlink():
         return ""
     logs = [path for path in (folder / TOOL_LOGS).glob("*.log") if is_plain(path)]
     logs.sort(key=lambda path: path.stat().st_mtime_ns)
-    return "\n".join(_head(path) for path in logs)
+    read, room = list[str](), _MOST_LOG_CHARACTERS
+    for path in logs:
+        read.append(_head(path)[:room])
+        room -= len(read[-1])
+        if room <= 0:
+            break
+    return "\n".join(read)
 
 
 def _head(log: Path) -> str:
