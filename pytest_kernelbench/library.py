@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pytest_kernelbench.catalog.baseline import check_baselines
 from pytest_kernelbench.catalog.material import (
@@ -33,7 +33,9 @@ from pytest_kernelbench.catalog.material import (
 from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
 from pytest_kernelbench.catalog.problems import ProblemCatalog
 from pytest_kernelbench.endings import ended, ended_by
+from pytest_kernelbench.engine.choice import check_engine, make_engine
 from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.options import check_values
 from pytest_kernelbench.reading import problem as read_problem_id
 from pytest_kernelbench.settings import Settings
 from pytest_kernelbench.verdict import Status, Verdict
@@ -71,7 +73,7 @@ class Judge:
 
     Pairs are built and judged side by side, as far as the machine or the cluster goes: one at a
     time on each device. A process forked from this one has to make its own. Raises ``UsageError``
-    where the settings name a baseline that there is not.
+    where a setting is none that pytest's option would take, or names a baseline that there is not.
     """
 
     def __init__(
@@ -80,7 +82,10 @@ class Judge:
         make_engine: Callable[[Settings], Engine] | None = None,
     ) -> None:
         self.settings = settings or Settings()
+        check_values(self.settings)
         check_baselines(self.settings)
+        if make_engine is None:
+            check_engine(self.settings.engine)
         self._starting = ThreadPoolExecutor(1, thread_name_prefix="kb-engine")
         self._engine = self._starting.submit(make_engine or _own_engine, self.settings)
         self._lock = threading.Lock()
@@ -252,6 +257,9 @@ class Judge:
             if not asked.is_file():
                 message = f"there is no {what} file {asked}; source itself is given as a str"
                 raise UsageError(message)
+            if refusal := too_large(asked):
+                message = f"{what}: {refusal}"
+                raise UsageError(message)
             return asked.absolute()
         folder = self.settings.cache_dir.absolute() / "sources"
         if isinstance(asked, str):
@@ -310,13 +318,7 @@ def reward(
 
 
 def _own_engine(settings: Settings) -> Engine:
-    from pytest_kernelbench.engine.choice import ENGINES, make_engine
-
-    engine = make_engine(settings)
-    if engine is None:
-        message = f"there is no engine {settings.engine!r}; there are {', '.join(ENGINES)}"
-        raise UsageError(message)
-    return engine
+    return cast("Engine", make_engine(settings))  # check_engine has seen to it that there is one
 
 
 def _ask(made: Future[Engine], pair: Pair, verdict: Future[Verdict]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_kernelbench import reading
 from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -337,6 +338,36 @@ def from_texts(option: Option, texts: Iterable[str], origin: str, base: Path = P
     if option.is_path:
         read = [base / path.expanduser() for path in read]
     return tuple(dict.fromkeys(read)) if option.many else read[0]
+
+
+def check_values(settings: Settings) -> None:
+    """Refuse what no option could have been given: settings are also made without pytest.
+
+    Raises ``UsageError`` that begins with the field's name.
+    """
+    usual = Settings()
+    for option in OPTIONS:
+        value = getattr(settings, option.field)
+        left_out = value is None and getattr(usual, option.field) is None
+        if option.read is None or option.is_path or left_out:
+            continue
+        if option.many and not isinstance(value, tuple):
+            message = f"{option.field}: {value!r} is no tuple"
+            raise UsageError(message)
+        gates = option.field == "fail_under_levels"
+        texts = [f"{level}:{share}" for level, share in value] if gates else value
+        for text in texts if option.many else [texts]:
+            _check_value(option.field, option.read, text)
+    if settings.fail_under is not None:
+        _check_value("fail_under", reading.gate, settings.fail_under)
+
+
+def _check_value(field: str, read: Callable[[str], Any], value: object) -> None:
+    try:
+        read(str(value))
+    except ValueError as error:
+        message = f"{field}: {error}"
+        raise UsageError(message) from None
 
 
 def split_gates(gates: Iterable[tuple[int | None, float]]) -> dict[str, Any]:

@@ -61,6 +61,15 @@ def _open(path: Path) -> None:
     place.unlink()
 
 
+def refuse_comparing_with_itself(compared: Sequence[Named], with_what: Named) -> None:
+    """Raise ``UsageError`` where records would be held against themselves: no gate could fail."""
+    name, path = with_what
+    for other, place in compared:
+        if same_file(path, place):
+            message = f"{name} and {other} are both {path}: nothing is slower than itself"
+            raise UsageError(message)
+
+
 def same_file(one: Path, other: Path) -> bool:
     """Also by links, and before it is there; what keeps nothing, as ``/dev/null``, is no file."""
     try:

@@ -259,3 +259,8 @@ def test_whom_the_kernel_killed_for_want_of_memory_is_not_to_blame(
 def test_a_failure_of_its_own_stays_one_while_others_starve(job: Job) -> None:
     report(job, kind="raised", error="ValueError: boom", traceback="ValueError: boom")
     assert judged(job, End(0, 1.0, starved=True)).message == "ValueError: boom"
+
+
+def test_a_symbol_of_any_length_is_told(job: Job) -> None:
+    report(job, kind="raised", error="e", traceback="undefined symbol: " + "_Z" * 200_000)
+    assert judged(job).message.startswith("undefined symbol: _Z")

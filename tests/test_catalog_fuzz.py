@@ -165,6 +165,18 @@ def test_settings_beside_a_function_are_read_or_refused(value: Any) -> None:
             problem_of_file(path, path.parent / "cache", 1)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [f"x = {'[' * 9000}", f"{'a.' * 200_000}a = 1", f"x = {'1' * 5000}", '[solution]\nx="a"'],
+    ids=["deep", "many parts", "large", "other"],
+)
+def test_a_configuration_as_nobody_writes_it_is_no_solution(tmp_path: Path, text: str) -> None:
+    (tmp_path / "solution").mkdir()
+    path = tmp_path / "config.toml"
+    path.write_text(text)
+    assert look_inside(path, named=True) is None
+
+
 ACT = "import pathlib; pathlib.Path({mark!r}).touch()\n"
 
 

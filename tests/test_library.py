@@ -107,6 +107,13 @@ def test_what_does_not_exist(judge: Judge, question: Question, says: str) -> Non
         judge.judge(question)
 
 
+def test_a_file_that_is_too_long(judge: Judge, tmp_path: Path) -> None:
+    long = tmp_path / "long.py"
+    long.write_bytes(b"#" * (5 << 20))
+    with pytest.raises(UsageError, match=r"solution: long\.py has 5,242,880 bytes"):
+        judge.judge(Question(PROBLEM, long))
+
+
 @pytest.mark.parametrize(
     ("question", "says"),
     [
@@ -161,6 +168,19 @@ def test_baselines_that_there_are_not(
 ) -> None:
     with pytest.raises(UsageError, match=says):
         Judge(replace(settings, baselines=baselines), Pooled)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"seeds": 0}, "seeds: '0' is not a whole number of at least 1"),
+        ({"thresholds": (-1.0,)}, "thresholds: '-1.0' is not a number"),
+        ({"engine": "cloud"}, "engine: 'cloud' is none of local, ray"),
+    ],
+)
+def test_settings_that_make_no_sense(settings: Settings, change: dict[str, Any], says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        Judge(replace(settings, **change))
 
 
 def test_a_baseline_of_your_own(settings: Settings) -> None:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from pytest_kernelbench.catalog.baseline import OURS
-from pytest_kernelbench.options import OPTIONS
+from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.options import OPTIONS, check_values
 from pytest_kernelbench.settings import Settings
 
 ROOT = Path(__file__).parents[1]
@@ -41,6 +46,50 @@ def test_baselines_are_in_the_documents() -> None:
     assert ", ".join(f"`{each.name}`" for each in OURS) in page
     (option,) = (each for each in OPTIONS if each.name == "baseline")
     assert ", ".join(each.name for each in OURS) in option.help
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"seeds": 0}, "seeds: '0' is not a whole number of at least 1"),
+        ({"seeds": 2.5}, "seeds: '2.5' is not a whole number"),
+        ({"seeds": 5.0}, "seeds: '5.0' is not a whole number"),
+        ({"device": None}, "device: 'None' is none of"),
+        ({"seeds": True}, "seeds: 'True' is not a whole number"),
+        ({"budget_s": -1.0}, "budget_s: '-1.0' is not a number above 0"),
+        ({"timeout_s": 0}, "timeout_s: '0' is not a number above 0"),
+        ({"build_timeout_s": math.inf}, "build_timeout_s: 'inf' is not a number above 0"),
+        ({"thresholds": (1.0, -1.0)}, "thresholds: '-1.0' is not a number of at least 0"),
+        ({"thresholds": (math.nan,)}, "thresholds: 'nan' is not a number"),
+        ({"thresholds": 2.0}, "thresholds: 2.0 is no tuple"),
+        ({"baselines": "eager"}, "baselines: 'eager' is no tuple"),
+        ({"fail_under": 1.5}, "fail_under: '1.5' is above 1"),
+        ({"fail_under_levels": ((0, 0.5),)}, "fail_under_levels: '0' is not a whole number"),
+        ({"max_slowdown": -0.1}, "max_slowdown: '-0.1' is not a number"),
+        ({"atol": -1e-3}, "atol: '-0.001' is not a number"),
+        ({"dtype": "fp64"}, "dtype: 'fp64' is none of fp32, fp16, bf16"),
+        ({"size": "huge"}, "size: 'huge' is none of auto, full, smoke"),
+        ({"device": "tpu"}, "device: 'tpu' is none of auto, cpu, cuda, cuda:N"),
+        ({"engine": ""}, "engine: it needs a name"),
+        ({"ray_address": "here"}, "ray_address: 'here' is neither auto nor HOST:PORT"),
+        ({"problems": ("relu",)}, "problems: 'relu' is neither LEVEL/NUMBER"),
+        ({"at_k": (0,)}, "at_k: '0' is not a whole number"),
+    ],
+)
+def test_what_no_option_takes_no_settings_have(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(says)):
+        check_values(Settings(**given))
+
+
+def test_what_options_take_settings_may_have() -> None:
+    check_values(Settings())
+    check_values(
+        Settings(
+            seeds=1, thresholds=(0.0, 1.5), device="cuda:1", dtype="bf16", atol=0, at_k=(1, 5),
+            fail_under=1, fail_under_levels=((2, 0.5),), problems=("1/19",), build_jobs=3,
+            cache_dir=Path("x"), max_slowdown=0.1, baselines=("mine",), tf32=True, gpu="H200",
+        )
+    )  # fmt: skip
 
 
 def test_what_is_asked_of_single_pairs() -> None:

@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from pytest_kernelbench.errors import UsageError
-from pytest_kernelbench.overwriting import refuse_overwriting, same_file
+from pytest_kernelbench.overwriting import (
+    refuse_comparing_with_itself,
+    refuse_overwriting,
+    same_file,
+)
 
 
 @pytest.fixture
@@ -51,3 +55,10 @@ def test_refused(base: Path) -> None:
         refuse_overwriting([("--kb-compare", base)], [("--kb-json", Path("soft.jsonl"))])
     with pytest.raises(UsageError, match=r"--kb-csv and --kb-html would both write .*other.csv: "):
         refuse_overwriting([], [("--kb-csv", other), ("--kb-html", Path("other.csv"))])
+
+
+def test_what_is_compared_with_itself(base: Path) -> None:
+    refuse_comparing_with_itself([("argument", Path("copy.jsonl"))], ("--compare", base))
+    for name in ("base.jsonl", "soft.jsonl", "hard.jsonl"):
+        with pytest.raises(UsageError, match=r"--compare and argument are both .*base.jsonl: "):
+            refuse_comparing_with_itself([("argument", Path(name))], ("--compare", base))

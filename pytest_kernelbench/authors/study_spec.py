@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +18,9 @@ from pytest_kernelbench.authors.toml import read_toml
 from pytest_kernelbench.authors.trajectory import Plan
 from pytest_kernelbench.catalog.baseline import check_baselines
 from pytest_kernelbench.catalog.problems import ProblemCatalog
-from pytest_kernelbench.engine.choice import ENGINES
+from pytest_kernelbench.engine.choice import check_engine
 from pytest_kernelbench.errors import UsageError
-from pytest_kernelbench.options import OPTIONS, from_texts
+from pytest_kernelbench.options import OPTIONS, check_values, from_texts
 from pytest_kernelbench.reading import problem as read_problem_id
 from pytest_kernelbench.settings import Settings
 
@@ -232,16 +232,16 @@ def _settings(spec: StudySpec, home: Path) -> Settings:
             continue
         texts = map(str, value if option.many else [value])
         given[option.field] = from_texts(option, texts, f"[judge] {option.field}", home)
-    if given["engine"] not in ENGINES:
-        message = f"[judge] engine: {given['engine']!r} is none of {', '.join(ENGINES)}"
-        raise UsageError(message)
-    return Settings(
+    check_engine(given["engine"])
+    settings = Settings(
         **given
         | {
             "problem_roots": tuple(home / root for root in spec.problem_roots),
             "thresholds": tuple(spec.thresholds),
         }
     )
+    check_values(replace(settings, levels=tuple(spec.levels), at_k=tuple(spec.at_k)))
+    return settings
 
 
 def _problems(spec: StudySpec, catalog: ProblemCatalog) -> tuple[Problem, ...]:

@@ -29,7 +29,7 @@ DSL_MODULES = frozenset({
 _SOME_SPACE_BYTES = 64 << 20
 _LIBRARY_BYTES = 2 << 30
 """Of all libraries of a build together."""
-_UNDEFINED_SYMBOL = re.compile(r"undefined symbol: (\w+)")
+_UNDEFINED_SYMBOL = re.compile(r"undefined symbol: (\w{1,4000})")
 _BY_TORCH = "Error building extension"
 _NO_SPACE = "No space left on device"
 _KILLED = "Killed"

@@ -174,7 +174,7 @@ def _declared_shapes(path: Path, text: str) -> str:
         return ""
     try:
         body = ast.parse("" if too_large(beside) else beside.read_text(encoding="utf-8")).body
-    except (OSError, SyntaxError, ValueError):
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
     for statement in body:
         if isinstance(statement, ast.Assign) and any(
@@ -190,7 +190,7 @@ def _literal(node: ast.expr) -> list[dict[str, Any]]:
     """A list of mappings in plain values; empty for anything else."""
     try:
         return msgspec.convert(ast.literal_eval(node), list[dict[str, Any]])
-    except (ValueError, TypeError, msgspec.ValidationError):
+    except (ValueError, TypeError, RecursionError, msgspec.ValidationError):
         return []
 
 

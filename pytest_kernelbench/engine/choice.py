@@ -16,6 +16,13 @@ ENGINES = ("local", "ray")
 NO_RAY = "--kb-engine ray: Ray is not installed here; pip install 'pytest-kernelbench[ray]'"
 
 
+def check_engine(name: str) -> None:
+    """Refuse an engine that is none of ours; raises ``UsageError``."""
+    if name not in ENGINES:
+        message = f"engine: {name!r} is none of {', '.join(ENGINES)}"
+        raise UsageError(message)
+
+
 def make_engine(settings: Settings, tell: Callable[[str], None] | None = None) -> Engine | None:
     """The engine that ``settings.engine`` names, if it is one of ours.
 

@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_kernelbench import options
 from pytest_kernelbench.errors import UsageError
-from pytest_kernelbench.overwriting import refuse_overwriting, refuse_unwritable
+from pytest_kernelbench.overwriting import (
+    refuse_comparing_with_itself,
+    refuse_overwriting,
+    refuse_unwritable,
+)
 from pytest_kernelbench.reports import junit, markdown, rebuilt
 from pytest_kernelbench.reports.annotations import (
     annotate,
@@ -149,7 +153,7 @@ def _settings(args: argparse.Namespace) -> Settings:
 
 
 def _check_overwriting(args: argparse.Namespace, settings: Settings) -> None:
-    """The records that are read are still there afterwards."""
+    """The records that are read are still there afterwards, and are compared with others."""
     read = [("argument", path) for path in args.files]
     written = [] if args.junit is None else [("--junit", args.junit)]
     for option in options.OPTIONS:
@@ -158,6 +162,9 @@ def _check_overwriting(args: argparse.Namespace, settings: Settings) -> None:
             (read if option.name == "compare" else written).append((f"--{option.name}", path))
     refuse_overwriting(read, written)
     refuse_unwritable(written)
+    if settings.compare is not None:
+        compared = [("argument", path) for path in args.files]
+        refuse_comparing_with_itself(compared, ("--compare", settings.compare))
 
 
 def _written(path: Path, write: Callable[..., object], *content: object) -> None:

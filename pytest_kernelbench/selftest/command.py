@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_kernelbench import __version__
 from pytest_kernelbench.engine.devices import visible_gpus
 from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.options import check_values
 from pytest_kernelbench.selftest.load import burning
 from pytest_kernelbench.selftest.session import run_cases
 from pytest_kernelbench.selftest.stamp import tally, write_stamp
@@ -77,7 +78,7 @@ def selftest_command(args: argparse.Namespace) -> int:
 
 
 def _settings(args: argparse.Namespace, *, hangs: bool) -> Settings:
-    return Settings(
+    settings = Settings(
         cache_dir=args.cache,
         device=_one_device(args.device),
         size=args.size,
@@ -87,6 +88,8 @@ def _settings(args: argparse.Namespace, *, hangs: bool) -> Settings:
         timeout_s=_SHORT_TIMEOUT_S if hangs else _TIMEOUT_S,
         build_timeout_s=_SHORT_TIMEOUT_S if hangs else _BUILD_TIMEOUT_S,
     )
+    check_values(settings)
+    return settings
 
 
 def _judge(

@@ -76,6 +76,20 @@ def test_a_slower_one_fails_the_session_but_not_its_item(based) -> None:
     assert based.run(*ARGS, "-n2").ret == pytest.ExitCode.TESTS_FAILED
 
 
+def test_gone_on_with_and_compared_with(based) -> None:
+    """One file for both: what has changed is held against what it was."""
+    based.solution("ann/level1/002_p", "right 1.5 1.48 1.52")
+    result = based.run(*ARGS, "--kb-resume=base.jsonl", "--kb-json=now.jsonl")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(
+        [
+            "gate FAILED: speed of level1/002_p by ann: 0.75x (0.73 to 0.77) of before, below *",
+            "gate FAILED: slower than in base.jsonl by more than 5 %: 1 of 1, *; 2 unchanged",
+            "* verdicts are of base.jsonl*",
+        ]
+    )
+
+
 def test_the_same_from_records(based, capsys) -> None:
     based.solution("ann/level1/002_p", "right 1.5 1.48 1.52")
     based.run(*ARGS, "--kb-json=now.jsonl")

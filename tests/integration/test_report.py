@@ -84,6 +84,10 @@ def test_several_files_and_the_last_record_of_an_item(recorded, capsys) -> None:
         (["out.jsonl", "--junit=out.jsonl"], "--junit would write over argument out.jsonl"),
         (["out.jsonl", "--compare=b", "--html=b"], "--html would write over --compare b"),
         (["out.jsonl", "--trace=t", "--csv=t"], "--trace and --csv would both write t"),
+        (
+            ["out.jsonl", "--compare=./out.jsonl"],
+            "--compare and argument are both out.jsonl: nothing is slower than itself",
+        ),
     ],
 )
 def test_refused(recorded, capsys, monkeypatch, args: list[str], message: str) -> None:

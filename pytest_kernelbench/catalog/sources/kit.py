@@ -21,17 +21,16 @@ if TYPE_CHECKING:
     from pytest_kernelbench.catalog.claim import Claim
 
 _SUFFIXES = (".py", ".cu", ".cuh", ".h", ".hpp", ".cpp", ".cc", ".cxx")
+_CONFIG_LIMIT_BYTES = 16 << 10
+"""The time that Python's parser takes grows with the square of a key's parts."""
 
 
 def claim_kit(path: Path, base: Claim) -> Claim | None:
     """What a ``config.toml`` claims; None if it configures something else."""
-    try:
-        config = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError):
-        return None
-    about, build = config.get("solution"), config.get("build")
     folder = path.parent / "solution"
-    if not isinstance(about, dict) or not isinstance(build, dict) or not folder.is_dir():
+    config = _config(path) if folder.is_dir() else {}
+    about, build = config.get("solution"), config.get("build")
+    if not isinstance(about, dict) or not isinstance(build, dict):
         return None
     language = str(build.get("language", ""))
     if (folder / language).is_dir():
@@ -40,6 +39,17 @@ def claim_kit(path: Path, base: Claim) -> Claim | None:
     if too_long:
         return replace(base, refusal=f"{too_long} is longer than {SOURCE_LIMIT_BYTES:,} bytes")
     return claim_packed(_packed(about, build, files), base)
+
+
+def _config(path: Path) -> dict[str, Any]:
+    """Empty for what is no TOML, or longer or deeper than anybody writes it."""
+    try:
+        if path.stat().st_size > _CONFIG_LIMIT_BYTES:
+            return {}
+        config: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError, OSError):
+        return {}
+    return config
 
 
 def _files(folder: Path) -> tuple[list[dict[str, str]], str]:
