@@ -13,6 +13,7 @@ from pytest_kernelbench.catalog.pair import Pair
 from pytest_kernelbench.catalog.problems import TABLE_SUFFIXES, ProblemCatalog
 from pytest_kernelbench.catalog.solutions import Matchmaker, natural, own_adapters
 from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.verdict import one_line, printable
 
 if TYPE_CHECKING:
     import argparse
@@ -142,7 +143,9 @@ def _why(claim: Claim, pair: Pair, *, only: bool) -> str:
 
 def table(lines: Sequence[Line]) -> Iterator[str]:
     """The lines in columns; what stands in several lines under ``why`` is indented there."""
-    cells = [(line.file, line.format, line.problem, line.why) for line in lines]
+    cells = [
+        (one_line(line.file), line.format, line.problem, printable(line.why)) for line in lines
+    ]
     widths = [
         max(len(row[column]) for row in [_HEADINGS, *cells]) for column in range(len(_HEADINGS) - 1)
     ]
