@@ -57,7 +57,7 @@ class Actions(ReportWriter):
             try:
                 write(path, outcome, all_gates(outcome), append=append)
             except OSError as error:
-                self.unwritten(terminalreporter, path, error)
+                self.unwritten(terminalreporter, path, error, asked=not append)
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self) -> None:

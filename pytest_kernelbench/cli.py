@@ -130,6 +130,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read it (``| head``) has seen enough; Python would complain once more at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
+    except OSError as error:
+        # A disk that is full, a folder that must not be read: no command needs to know each.
+        print(f"kb {chosen.name}: {error}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print(f"kb {chosen.name}: stopped; what it has written stays", file=sys.stderr)
         return 130

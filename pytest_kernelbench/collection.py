@@ -54,6 +54,8 @@ def pytest_collect_file(
     known = file_path.suffix in LOOKED_INTO
     if not collectors and not known and not _adapted(state, file_path):
         return collectors
+    if (refusal := state.guard.refuse_name(file_path)) is not None:
+        raise pytest.Collector.CollectError(refusal)
     claim = state.matchmaker.claim(file_path, look_inside=False)
     if claim is None:
         territory = state.guard.territory(file_path.parent)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.catalog.problems import LEVEL_FOLDER
+from pytest_kernelbench.verdict import one_line, showable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -60,6 +61,8 @@ class Guard:
 
     def refusal(self, folder: Path) -> str | None:
         """Why pytest must not enter ``folder``; None if it may."""
+        if (message := self.refuse_name(folder)) is not None:
+            return message
         for name in sorted(INTRUDERS.intersection(_listing(folder))):
             if (message := self.refuse(folder / name)) is not None:
                 return message
@@ -71,9 +74,19 @@ class Guard:
         if territory is None:
             return None
         return (
-            f"{file} is refused: pytest would obey it, and it could replace the judge. "
+            f"{one_line(str(file))} is refused: pytest would obey it, and it could replace the "
+            "judge. "
             f"{territory} is a folder of solutions, where nothing is run by pytest itself: "
             "move the file elsewhere or delete it."
+        )
+
+    def refuse_name(self, path: Path) -> str | None:
+        """Why a file or folder of solutions must not be shown, as pytest does; None if it may."""
+        if showable(path.name) or self.territory(path) is None:
+            return None
+        return (
+            f"{one_line(str(path))} is refused: the characters in its name would command the "
+            "terminal, or begin a line of their own: give it another name"
         )
 
     def _holds_solutions(self, folder: Path, *, near: bool) -> bool:

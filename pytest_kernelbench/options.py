@@ -370,12 +370,14 @@ def _check_value(field: str, read: Callable[[str], Any], value: object) -> None:
         raise UsageError(message) from None
 
 
-def split_gates(gates: Iterable[tuple[int | None, float]]) -> dict[str, Any]:
+def split_gates(
+    gates: Iterable[tuple[int | None, float]], flag: str = "--kb-fail-under"
+) -> dict[str, Any]:
     """The fields of ``Settings`` that ``--kb-fail-under`` is split into."""
     everywhere = [share for level, share in gates if level is None]
     single = {level: share for level, share in gates if level is not None}
     if len(everywhere) > 1 or len(single) < len([g for g in gates if g[0] is not None]):
-        message = "--kb-fail-under is given more than once for the same levels"
+        message = f"{flag} is given more than once for the same levels"
         raise UsageError(message)
     return {
         "fail_under": everywhere[0] if everywhere else None,

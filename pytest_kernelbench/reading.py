@@ -4,10 +4,25 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+from argparse import ArgumentTypeError
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+_T = TypeVar("_T")
+
+
+def argument(reader: Callable[[str], _T]) -> Callable[[str], _T]:
+    """A reader as argparse wants its types: what it says is the message."""
+
+    def read(text: str) -> _T:
+        try:
+            return reader(text)
+        except ValueError as error:
+            raise ArgumentTypeError(str(error)) from error
+
+    return read
 
 
 def whole(least: int) -> Callable[[str], int]:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 UNTOLD = frozenset({Status.NOT_JUDGED, Status.BAD_PROBLEM})
 """Statuses that say nothing of the solution."""
 
+_BEYOND = 1e9
+"""No speedup; pictures have no scale for it."""
 _MANY = 5000
 """Problems; resampling more takes seconds and says nothing else than the normal distribution."""
 
@@ -66,7 +68,8 @@ def sample_of(verdict: Verdict, *, strict: bool = False) -> Sample:
 
 
 def _sound(*numbers: float) -> bool:
-    return all(math.isfinite(number) and number > 0 for number in numbers)
+    """Whether they can be ratios of two times: a file of records may hold any number."""
+    return all(1 / _BEYOND < number < _BEYOND for number in numbers)
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,25 @@ def hanging(text: str) -> str:
     return first + end + indent(rest, " " * 4)
 
 
+def one_line(text: str) -> str:
+    """The same for a name, which has no lines and no tabs."""
+    return printable(text).replace("\n", r"\x0a").replace("\t", r"\x09")
+
+
+def showable(text: str) -> bool:
+    """Whether a name commands nothing and is one line; bytes that are no text do no harm."""
+    decent = text.encode(errors="replace").decode()
+    return one_line(decent) == decent
+
+
+def _spell_out(instance: object, *names: str) -> None:
+    """Make these fields, texts or tuples of texts, lines that can be shown."""
+    for name in names:
+        value = getattr(instance, name)
+        shown = one_line(value) if isinstance(value, str) else tuple(map(one_line, value))
+        object.__setattr__(instance, name, shown)
+
+
 class Status(str, Enum):
     """How a pair ended: exactly one of these."""
 
@@ -107,6 +126,10 @@ class Measurement:
     temperature_c: int | None = None
     notes: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        """It may come from a file."""
+        _spell_out(self, "baseline", "notes")
+
 
 @dataclass(frozen=True)
 class Roofline:
@@ -138,6 +161,10 @@ class Provenance:
     """Of this package."""
     judged_at: str
     """ISO 8601, UTC."""
+
+    def __post_init__(self) -> None:
+        """It may come from a file."""
+        _spell_out(self, "torch", "tools", "version", "judged_at")
 
 
 @dataclass(frozen=True)
@@ -187,7 +214,10 @@ class Verdict:
     schema: int = SCHEMA_VERSION
 
     def __post_init__(self) -> None:
-        """What a solution wrote is text: it must not command the terminal on which it is shown."""
+        """What a solution wrote is text: it must not command the terminal on which it is shown.
+
+        Nor must what it is called, or what a file of records says.
+        """
         shown = {
             "reasons": tuple(map(printable, self.reasons)),
             "notes": tuple(map(printable, self.notes)),
@@ -196,6 +226,10 @@ class Verdict:
         }
         for name, value in shown.items():
             object.__setattr__(self, name, value)
+        _spell_out(self, "problem", "entrant", "device", "device_uuid", "size", "dtype", "log")
+        _spell_out(self, "walls", "missing_walls")
+        if not showable(self.solution):  # else it stays: it is opened again
+            _spell_out(self, "solution")
 
     @property
     def measurement(self) -> Measurement | None:

@@ -52,3 +52,81 @@ def test_cache_of_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) ->
     assert main(["cache", "check", cache]) == 0
     assert main(["cache", "prune", cache]) == 0
     assert "0 builds" in capsys.readouterr().out
+
+
+PROBLEM = Path(__file__).parents[1] / "problems/level1/019_relu.py"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """With one problem, a text, a template that is none, and no records."""
+    (tmp_path / "pr/level1").mkdir(parents=True)
+    (tmp_path / "pr/level1" / PROBLEM.name).write_text(PROBLEM.read_text())
+    (tmp_path / "notes.txt").write_text("notes")
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts/intro.md").write_bytes(b"\xff")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+REFUSED = [
+    ("problems pr --check --json no/x", "--json no/x: not a file in a folder that exists"),
+    ("problems pr --check --json /proc/self/x", "--json /proc/self/x cannot be written: No such"),
+    ("problems pr --json x", "--json is what --check finds, a line a problem: give that too"),
+    ("problems pr --check --device foo", "'foo' is none of auto, cpu, cuda, cuda:N"),
+    ("problems pr --check --jobs 0", "'0' is not a whole number of at least 1"),
+    ("problems pr --level x", "'x' is not a whole number of at least 1"),
+    ("selftest --device cuda:x", "'cuda:x' is none of auto, cpu, cuda, cuda:N"),
+    ("selftest --repeat 0", "'0' is not a whole number of at least 1"),
+    ("selftest -j -1", "'-1' is not a whole number of at least 1"),
+    ("selftest --json no/x", "--json no/x: not a file in a folder that exists"),
+    ("cache prune --keep-gb nan", "'nan' is not a number of at least 0"),
+    ("cache prune --keep-gb inf", "'inf' is not a number of at least 0"),
+    ("cache prune --keep-gb=-1", "'-1' is not a number of at least 0"),
+    ("cache prune --keep-days nan", "'nan' is not a number of at least 0"),
+    ("cache check --cache nodir", "--cache nodir: there is no such folder"),
+    ("prompt --problems pr --templates texts", "texts/intro.md is not text in UTF-8"),
+    ("pairs pr --level 0", "'0' is not a whole number of at least 1"),
+    ("report x --fail-under 0.5 --fail-under 0.6", "--fail-under is given more than once"),
+]
+
+
+@pytest.mark.parametrize(("line", "message"), REFUSED)
+@pytest.mark.usefixtures("folder")
+def test_what_cannot_be_meant_is_refused_at_once(
+    line: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        status = main(line.split())
+    except SystemExit as end:  # argparse's way
+        status = end.code
+    out, err = capsys.readouterr()
+    assert status == 2
+    assert message in err
+    assert "--kb-fail-under" not in err
+    assert not out
+
+
+def test_a_path_without_solutions_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "empty").mkdir()
+    for name in ("notes.txt", "empty"):
+        assert main(["pairs", name, "--problems", "pr"]) == 1
+        out = capsys.readouterr().out
+        assert f"{name}: nothing there is known as a solution\n0 found, 0 paired" in out
+
+
+def test_what_the_system_refuses_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(_: object) -> int:
+        raise OSError(28, "No space left on device", "x")
+
+    monkeypatch.setattr("pytest_kernelbench.catalog.pairs.pairs_command", full)
+    assert main(["pairs", "x"]) == 1
+    assert capsys.readouterr().err == "kb pairs: [Errno 28] No space left on device: 'x'\n"
+
+
+def test_no_cache_yet_is_no_builds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert not (folder / ".kernelbench").exists()
+    assert main(["cache"]) == 0
+    assert "0 builds, 0.0 MB" in capsys.readouterr().out

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import os
+
+import msgspec
 import pytest
 
-from pytest_kernelbench.verdict import Status, Verdict, hanging, printable
+from pytest_kernelbench.reports.records import Record
+from pytest_kernelbench.verdict import (
+    Measurement,
+    Provenance,
+    Status,
+    Verdict,
+    hanging,
+    printable,
+)
 
 TEXTS = [
     ("plain, umlauts äöü, 漢字,\n\ttabs and lines", "plain, umlauts äöü, 漢字,\n\ttabs and lines"),
@@ -36,3 +47,26 @@ def test_every_text_of_a_solution_is_spelled_out() -> None:
 def test_lines_after_the_first_are_set_in() -> None:
     assert hanging("one") == "one"
     assert hanging("one\ntwo\n\n  three\n") == "one\n    two\n\n      three\n"
+
+
+def test_every_name_is_one_line() -> None:
+    """Also those in a file of records that somebody else wrote."""
+    name, shown = "a\x1b[31m\n::error::x\ty", r"a\x1b[31m\x0a::error::x\x09y"
+    measured = Measurement(name, 1, 1, 1, 1, 1, 1, 1, 1, notes=(name,))
+    origin = Provenance("", "", {}, name, name, name, name)
+    verdict = Verdict(
+        1, 1, name, name, name, Status.RIGHT, measurements=(measured,), device=name,
+        device_uuid=name, size=name, dtype=name, walls=(name,), missing_walls=(name,), log=name,
+        provenance=origin,
+    )  # fmt: skip
+    plain = Record(name, 1, verdict, selftest=name)
+    assert plain.nodeid == plain.selftest == verdict.entrant == verdict.solution == shown
+    assert "\x1b" not in str(msgspec.to_builtins(plain))
+    assert "\n" not in str(msgspec.to_builtins(plain))
+    again = msgspec.convert(msgspec.to_builtins(plain), Record)
+    assert again == plain
+
+
+def test_a_path_of_bytes_that_are_no_text_is_still_a_path() -> None:
+    path = os.fsdecode(b"/home/jos\xe9/s.py")
+    assert Verdict(1, 1, "p", "e", path, Status.RIGHT).solution == path

@@ -44,7 +44,8 @@ def test_a_curve_has_the_shares_of_the_table(seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("best", "top"), [(None, 4.0), (0.1, 4.0), (5.0, 8.0), (39.3, 64.0), (1e9, 1024.0)]
+    ("best", "top"),
+    [(None, 4.0), (0.1, 4.0), (5.0, 8.0), (39.3, 64.0), (1e9, 1024.0), (1e308, 1024.0)],
 )
 def test_the_scale_ends_above_the_best(best: float | None, top: float) -> None:
     scale = scale_of_p(best)

@@ -209,3 +209,11 @@ def test_parts_of_one_session_are_not_compared() -> None:
 
 def test_runs_of_the_same_name_get_numbers() -> None:
     assert named(["a", "b", "a", "a"]) == ["a", "b", "a (2)", "a (3)"]
+
+
+@pytest.mark.parametrize("speedup", [1e308, 1e-308, 1e12])
+def test_speedups_of_any_size_are_drawn(speedup: float) -> None:
+    """Whoever writes a file of records could else keep its report from being made."""
+    both = [record(1, speedup=2.0), record(2, speedup=speedup)]
+    runs = runs_of(both, both)
+    assert page(runs, outcome_of(runs))

@@ -296,3 +296,11 @@ def test_the_spread_over_very_many_problems_takes_no_time() -> None:
     at_once = bootstrap_interval(values * 50)
     assert resampled == pytest.approx((0.287, 0.313), abs=0.002)
     assert at_once == pytest.approx((0.296, 0.304), abs=0.001)
+
+
+@pytest.mark.parametrize("speedup", [1e308, 1e9, 1e-308, 0.0, -1.0, math.nan, math.inf])
+def test_what_is_no_ratio_of_times_is_no_speedup(speedup: float) -> None:
+    measured = Measurement("eager", speedup, speedup, speedup, 1, 1, 1, 1, 1)
+    verdict = Verdict(1, 1, "p", "e", "s.py", Status.FAST, agreed=True, measurements=(measured,))
+    assert sample_of(verdict).speedup is None
+    assert sample_of(verdict).agreed

@@ -16,6 +16,8 @@ from pytest_kernelbench.reports.terminal import shortened, times, wrapped
         (9.996, "10.0x"),
         (99.96, "100x"),
         (1234.5, "1234x"),
+        (99_999.4, "99999x"),
+        (99_999.6, "1.0e+05x"),
     ],
 )
 def test_speedups_have_three_digits(factor: float, text: str) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_kernelbench.authors.conversation import Sampling
 from pytest_kernelbench.authors.examples import SETS, answered
@@ -16,19 +15,21 @@ from pytest_kernelbench.authors.texts import backends
 from pytest_kernelbench.authors.trajectory import POLICIES, UNTIL
 from pytest_kernelbench.catalog.problems import ProblemCatalog
 from pytest_kernelbench.errors import UsageError
-from pytest_kernelbench.reading import device, real, whole
+from pytest_kernelbench.reading import argument, device, real, whole
 from pytest_kernelbench.reading import problem as problem_id
 from pytest_kernelbench.settings import DTYPES, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import argparse
 
     from pytest_kernelbench.catalog.pair import Problem
 
 
 def add_prompt_options(parser: argparse.ArgumentParser) -> None:
     """Declare what ``prompt_command`` reads."""
-    parser.add_argument("problem", nargs="*", type=_read(problem_id), help="as 1/19; all if none")
+    parser.add_argument(
+        "problem", nargs="*", type=argument(problem_id), help="as 1/19; all if none"
+    )
     _add_problem_roots(parser)
     _add_help_options(parser)
 
@@ -36,7 +37,7 @@ def add_prompt_options(parser: argparse.ArgumentParser) -> None:
 def add_sample_options(parser: argparse.ArgumentParser) -> None:
     """Declare what ``sample_command`` reads."""
     _add_model_options(parser)
-    parser.add_argument("-k", type=_read(whole(1)), default=1, help="answers to each problem")
+    parser.add_argument("-k", type=argument(whole(1)), default=1, help="answers to each problem")
     _add_chosen_problems(parser)
     _add_help_options(parser)
 
@@ -47,14 +48,16 @@ def add_refine_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--replay", type=Path, metavar="FILE", help="judge a trajectory again, asking no model"
     )
-    parser.add_argument("--turns", type=_read(whole(1)), default=10, help="answers in all")
+    parser.add_argument("--turns", type=argument(whole(1)), default=10, help="answers in all")
     parser.add_argument(
         "--feedback", default="execution", help=f"of {', '.join(KINDS)}; several with commas"
     )
     parser.add_argument("--choose", choices=POLICIES, default="best", help="which turn is kept")
     parser.add_argument("--until", choices=UNTIL, default="never", help="when to end early")
     parser.add_argument("--history", choices=("last", "all"), default="last")
-    parser.add_argument("-k", type=_read(whole(1)), default=1, help="refinements of each problem")
+    parser.add_argument(
+        "-k", type=argument(whole(1)), default=1, help="refinements of each problem"
+    )
     parser.add_argument(
         "--from",
         dest="start",
@@ -62,10 +65,10 @@ def add_refine_options(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="begin at the solutions of this folder",
     )
-    parser.add_argument("--device", type=_read(device), default="auto", help="where to judge")
+    parser.add_argument("--device", type=argument(device), default="auto", help="where to judge")
     parser.add_argument("--size", choices=("auto", "smoke", "full"), default="auto")
-    parser.add_argument("--seeds", type=_read(whole(1)), default=Settings.seeds)
-    parser.add_argument("--budget", type=_read(real(0)), default=Settings.budget_s, metavar="S")
+    parser.add_argument("--seeds", type=argument(whole(1)), default=Settings.seeds)
+    parser.add_argument("--budget", type=argument(real(0)), default=Settings.budget_s, metavar="S")
     parser.add_argument("--correctness-only", action="store_true", help="time nothing")
     parser.add_argument("--cache", type=Path, default=Settings.cache_dir)
     _add_chosen_problems(parser)
@@ -82,34 +85,36 @@ def _add_model_options(parser: argparse.ArgumentParser, *, required: bool = True
     parser.add_argument("--to", type=Path, required=True, help="folder, as solutions/MODEL")
     parser.add_argument("--base-url", default="", help="of any OpenAI-compatible server")
     parser.add_argument("--key-variable", default="OPENAI_API_KEY", metavar="NAME")
-    parser.add_argument("--temperature", type=_read(real(0)))
-    parser.add_argument("--top-p", type=_read(real(0, above=True)))
-    parser.add_argument("--max-tokens", type=_read(whole(1)), default=16_384, help="of an answer")
+    parser.add_argument("--temperature", type=argument(real(0)))
+    parser.add_argument("--top-p", type=argument(real(0, above=True)))
+    parser.add_argument(
+        "--max-tokens", type=argument(whole(1)), default=16_384, help="of an answer"
+    )
     parser.add_argument(
         "--extra", action="append", default=[], metavar="NAME=JSON", help="more of the request"
     )
     parser.add_argument("--no-stream", action="store_true")
-    parser.add_argument("--concurrency", type=_read(whole(1)), default=8)
-    parser.add_argument("--attempts", type=_read(whole(1)), default=6)
-    parser.add_argument("--timeout", type=_read(real(0, above=True)), default=600.0, metavar="S")
-    parser.add_argument("--requests-per-minute", type=_read(whole(1)), metavar="N")
-    parser.add_argument("--tokens-per-minute", type=_read(whole(1)), metavar="N")
-    parser.add_argument("--budget-tokens", type=_read(whole(1)), metavar="N")
-    parser.add_argument("--budget-money", type=_read(real(0)), metavar="X")
+    parser.add_argument("--concurrency", type=argument(whole(1)), default=8)
+    parser.add_argument("--attempts", type=argument(whole(1)), default=6)
+    parser.add_argument("--timeout", type=argument(real(0, above=True)), default=600.0, metavar="S")
+    parser.add_argument("--requests-per-minute", type=argument(whole(1)), metavar="N")
+    parser.add_argument("--tokens-per-minute", type=argument(whole(1)), metavar="N")
+    parser.add_argument("--budget-tokens", type=argument(whole(1)), metavar="N")
+    parser.add_argument("--budget-money", type=argument(real(0)), metavar="X")
     price = "of a million tokens"
-    parser.add_argument("--price-in", type=_read(real(0)), default=0.0, metavar="X", help=price)
-    parser.add_argument("--price-out", type=_read(real(0)), default=0.0, metavar="X", help=price)
+    parser.add_argument("--price-in", type=argument(real(0)), default=0.0, metavar="X", help=price)
+    parser.add_argument("--price-out", type=argument(real(0)), default=0.0, metavar="X", help=price)
 
 
 def _add_problem_roots(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--problems", type=Path, action="append", metavar="DIR")
-    parser.add_argument("--level", type=_read(whole(1)), action="append", help="repeatable")
+    parser.add_argument("--level", type=argument(whole(1)), action="append", help="repeatable")
 
 
 def _add_chosen_problems(parser: argparse.ArgumentParser) -> None:
     _add_problem_roots(parser)
     parser.add_argument(
-        "--problem", type=_read(problem_id), action="append", help="as 1/19; repeatable"
+        "--problem", type=argument(problem_id), action="append", help="as 1/19; repeatable"
     )
 
 
@@ -123,16 +128,6 @@ def _add_help_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--concepts", action="store_true", help="explain words of the hardware")
     parser.add_argument("--templates", type=Path, metavar="DIR", help="texts that replace ours")
-
-
-def _read(reader: Callable[[str], Any]) -> Callable[[str], Any]:
-    def read(text: str) -> Any:  # noqa: ANN401
-        try:
-            return reader(text)
-        except ValueError as error:
-            raise argparse.ArgumentTypeError(str(error)) from error
-
-    return read
 
 
 def prompt_options(args: argparse.Namespace) -> PromptOptions:

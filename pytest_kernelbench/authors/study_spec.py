@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
@@ -26,6 +26,10 @@ from pytest_kernelbench.settings import Settings
 
 if TYPE_CHECKING:
     from pytest_kernelbench.catalog.pair import Problem
+
+
+Count = Annotated[int, msgspec.Meta(ge=1)]
+Amount = Annotated[float, msgspec.Meta(ge=0, le=1e15)]
 
 
 class JudgeSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -61,20 +65,20 @@ class ModelSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     base_url: str = ""
     key_variable: str = "OPENAI_API_KEY"
     stream: bool = True
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: int = 16_384
+    temperature: Amount | None = None
+    top_p: Amount | None = None
+    max_tokens: Count = 16_384
     extra: dict[str, Any] = msgspec.field(default_factory=dict)
-    concurrency: int = 8
-    attempts: int = 6
-    timeout_s: float = 600.0
-    requests_per_minute: int | None = None
-    tokens_per_minute: int | None = None
-    budget_tokens: int | None = None
-    budget_money: float | None = None
-    price_in: float = 0.0
+    concurrency: Count = 8
+    attempts: Count = 6
+    timeout_s: Amount = 600.0
+    requests_per_minute: Count | None = None
+    tokens_per_minute: Count | None = None
+    budget_tokens: Count | None = None
+    budget_money: Amount | None = None
+    price_in: Amount = 0.0
     """Of a million tokens."""
-    price_out: float = 0.0
+    price_out: Amount = 0.0
 
     @property
     def sampling(self) -> Sampling:
@@ -104,10 +108,10 @@ class ArmSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One ``[[arm]]``: a way to ask. With ``turns`` above 1 each sample is refined."""
 
     name: str
-    samples: int = 1
+    samples: Count = 1
     start: str = ""
     """An arm before this one, whose solutions are refined here; then ``samples`` are its."""
-    turns: int = 1
+    turns: Count = 1
     """Answers to each sample; beside the solution it begins at, if there is a ``start``."""
     feedback: list[str] = msgspec.field(default_factory=lambda: ["execution"])
     choose: str = "best"
@@ -134,10 +138,10 @@ class StudySpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     to: str = ""
     """The folder of everything that comes of it; beside the file, by its name, if empty."""
     problem_roots: list[str] = msgspec.field(default_factory=lambda: ["problems"])
-    levels: list[int] = msgspec.field(default_factory=list)
+    levels: list[Count] = msgspec.field(default_factory=list)
     problems: list[str] = msgspec.field(default_factory=list)
-    thresholds: list[float] = msgspec.field(default_factory=lambda: [1.0, 2.0])
-    at_k: list[int] = msgspec.field(default_factory=list)
+    thresholds: list[Amount] = msgspec.field(default_factory=lambda: [1.0, 2.0])
+    at_k: list[Count] = msgspec.field(default_factory=list)
     """The k of fast_p@k; all that the samples allow if empty."""
     judge: JudgeSpec = msgspec.field(default_factory=JudgeSpec)
 
@@ -245,7 +249,11 @@ def _settings(spec: StudySpec, home: Path) -> Settings:
 
 
 def _problems(spec: StudySpec, catalog: ProblemCatalog) -> tuple[Problem, ...]:
-    wanted = {read_problem_id(each) for each in spec.problems}
+    try:
+        wanted = {read_problem_id(each) for each in spec.problems}
+    except ValueError as error:
+        message = f"problems: {error}"
+        raise UsageError(message) from None
     found = tuple(
         each
         for each in catalog.problems

@@ -37,7 +37,11 @@ class Texts:
     def fill(self, name: str, **values: str) -> str:
         """The text ``name.md`` with its holes filled; raises ``UsageError`` if one has no value."""
         path = self._path(name)
-        text = path.read_text(encoding="utf-8")
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            message = f"{path} is not text in UTF-8: {error}"
+            raise UsageError(message) from None
         try:
             return Template(text).substitute(values).strip()
         except KeyError as error:

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.build.cache import check_cache, list_cache, prune_cache
+from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.reading import argument, real
 
 if TYPE_CHECKING:
     import argparse
@@ -17,14 +19,18 @@ _ROW = "{:<14} {:<10} {:>9} {:>8} {:>8}  {}"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what ``cache_command`` reads."""
     parser.add_argument("action", nargs="?", choices=("list", "check", "prune"), default="list")
-    parser.add_argument("--cache", type=Path, default=Path(".kernelbench"), metavar="DIR")
+    parser.add_argument("--cache", type=Path, metavar="DIR", help="(default: .kernelbench)")
     parser.add_argument("--mend", action="store_true", help="check: remove what is damaged")
     parser.add_argument(
-        "--keep-gb", type=float, default=0.0, metavar="GB", help="prune: leave this much"
+        "--keep-gb",
+        type=argument(real(0)),
+        default=0.0,
+        metavar="GB",
+        help="prune: leave this much",
     )
     parser.add_argument(
         "--keep-days",
-        type=float,
+        type=argument(real(0)),
         default=0.0,
         metavar="N",
         help="prune: leave what N days saw used",
@@ -33,6 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def cache_command(args: argparse.Namespace) -> int:
     """Do it; the exit status is 1 where an entry is damaged."""
+    if args.cache is not None and not args.cache.is_dir():
+        message = f"--cache {args.cache}: there is no such folder"
+        raise UsageError(message)
+    args.cache = args.cache or Path(".kernelbench")
     if args.action == "check":
         return _check(args)
     if args.action == "prune":

@@ -13,6 +13,8 @@ from pytest_kernelbench.catalog.pair import Pair
 from pytest_kernelbench.catalog.problems import TABLE_SUFFIXES, ProblemCatalog
 from pytest_kernelbench.catalog.solutions import Matchmaker, natural, own_adapters
 from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.reading import argument, whole
+from pytest_kernelbench.verdict import one_line, printable
 
 if TYPE_CHECKING:
     import argparse
@@ -60,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the file of one problem that lies elsewhere",
     )
-    parser.add_argument("--kb-level", "--level", dest="level", type=int, metavar="N",
+    parser.add_argument("--kb-level", "--level", dest="level", type=argument(whole(1)), metavar="N",
                         help="the level of what does not say it")  # fmt: skip
     parser.add_argument(
         "--kb-cache", "--cache", dest="cache", type=Path, default=Path(".kernelbench")
@@ -68,21 +70,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def pairs_command(args: argparse.Namespace) -> int:
-    """Print the table; 1 if anything is left without a problem. Raises ``UsageError``."""
+    """Print the table; 1 if anything is left without a problem, or a path holds no solution.
+
+    Raises ``UsageError``.
+    """
     roots = [path.absolute() for path in args.problem_roots or [Path("problems")]]
     cache = args.cache.absolute()
     catalog = ProblemCatalog(roots, [path.absolute() for path in args.problem_files], cache)
     matchmaker = Matchmaker(catalog, own_adapters(("solutions",)), cache, args.level)
     # A folder and one in it may both be named.
-    lines = list(
-        dict.fromkeys(
-            line for path in args.paths for line in pair_lines(path.absolute(), matchmaker)
-        )
-    )
+    by_path = {path: list(pair_lines(path.absolute(), matchmaker)) for path in args.paths}
+    lines = list(dict.fromkeys(line for found in by_path.values() for line in found))
+    nothing = [path for path, found in by_path.items() if not found]
     sys.stdout.writelines(f"{text}\n" for text in (*table(lines), *catalog.complaints))
+    sys.stdout.writelines(f"{path}: nothing there is known as a solution\n" for path in nothing)
     paired = sum(line.problem != NONE for line in lines)
     sys.stdout.write(f"{len(lines)} found, {paired} paired; searched {catalog.describe()}\n")
-    return 0 if all(line.well for line in lines) else 1
+    return 1 if nothing or not all(line.well for line in lines) else 0
 
 
 def pair_lines(path: Path, matchmaker: Matchmaker) -> Iterator[Line]:
@@ -142,7 +146,9 @@ def _why(claim: Claim, pair: Pair, *, only: bool) -> str:
 
 def table(lines: Sequence[Line]) -> Iterator[str]:
     """The lines in columns; what stands in several lines under ``why`` is indented there."""
-    cells = [(line.file, line.format, line.problem, line.why) for line in lines]
+    cells = [
+        (one_line(line.file), line.format, line.problem, printable(line.why)) for line in lines
+    ]
     widths = [
         max(len(row[column]) for row in [_HEADINGS, *cells]) for column in range(len(_HEADINGS) - 1)
     ]

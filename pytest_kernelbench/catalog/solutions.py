@@ -11,6 +11,7 @@ from pytest_kernelbench.catalog import files
 from pytest_kernelbench.catalog.layouts import EntrantTree, kernelbench_run
 from pytest_kernelbench.catalog.naming import letters
 from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
+from pytest_kernelbench.verdict import one_line, showable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,6 +100,9 @@ class Matchmaker:
     def pair(self, path: Path, claim: Claim) -> Pair | str:
         """The pair, or a sentence on why there is none and what comes near."""
         claim = self._without_version(self.understood(path, claim))
+        for name in (path.name, claim.entrant):
+            if not showable(name):
+                return f"{one_line(name)} has control characters in its name: give it another"
         if claim.refusal:
             return f"{claim.origin or path.name}: {claim.refusal}"
         problem = self._problem(path, claim)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from pytest_kernelbench.catalog.family import family
 from pytest_kernelbench.catalog.problems import ProblemCatalog
 from pytest_kernelbench.errors import KernelbenchError, UsageError
-from pytest_kernelbench.overwriting import refuse_overwriting
+from pytest_kernelbench.overwriting import refuse_overwriting, refuse_unwritable
+from pytest_kernelbench.reading import argument, device, whole
 
 if TYPE_CHECKING:
     import argparse
@@ -25,13 +26,19 @@ ROW = "{:<58} {:<12} {:>12} {:>10} {:>8} {:>10}  {}"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what ``problems_command`` reads."""
     parser.add_argument("roots", nargs="*", type=Path, default=[Path("problems")])
-    parser.add_argument("--level", type=int, action="append", help="only this level; repeatable")
+    parser.add_argument(
+        "--level", type=argument(whole(1)), action="append", help="only this level; repeatable"
+    )
     parser.add_argument(
         "--check", action="store_true", help="prove facts and sensitivity on this machine"
     )
     parser.add_argument("--size", choices=("auto", "smoke", "full"), default="auto")
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
-    parser.add_argument("--jobs", type=int, help="processes on the CPU; by default one a core")
+    parser.add_argument(
+        "--device", type=argument(device), default="auto", help="auto, cpu, cuda or cuda:N"
+    )
+    parser.add_argument(
+        "--jobs", type=argument(whole(1)), help="processes on the CPU; by default one a core"
+    )
     parser.add_argument("--json", type=Path, help="also write the check's reports, one a line")
 
 
@@ -39,14 +46,24 @@ def problems_command(args: argparse.Namespace) -> int:
     """List or check; the exit status is 1 where a problem fails and 2 where none is found."""
     try:
         problems = _chosen(args)
-        if args.json is not None:
-            read = [("argument", root) for root in args.roots]
-            read += [("problem", each.path) for each in problems]
-            refuse_overwriting(read, [("--json", args.json)])
+        _check_json(args, problems)
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return _check(problems, args) if args.check else _list(problems)
+
+
+def _check_json(args: argparse.Namespace, problems: list[Problem]) -> None:
+    """What the check finds can be written, and over nothing that it reads."""
+    if args.json is None:
+        return
+    if not args.check:
+        message = "--json is what --check finds, a line a problem: give that too"
+        raise UsageError(message)
+    read = [("argument", root) for root in args.roots]
+    read += [("problem", each.path) for each in problems]
+    refuse_overwriting(read, [("--json", args.json)])
+    refuse_unwritable([("--json", args.json)])
 
 
 def _chosen(args: argparse.Namespace) -> list[Problem]:
@@ -97,16 +114,16 @@ def _check(problems: list[Problem], args: argparse.Namespace) -> int:
     from pytest_kernelbench.judge.audit import Request, run_audit
     from pytest_kernelbench.judge.facts import DEFAULT_FACTS, read_facts
 
-    device = args.device
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
+    place = args.device
+    if place == "auto":
+        place = "cuda" if torch.cuda.is_available() else "cpu"
     size = args.size
     if size == "auto":
-        size = "smoke" if device == "cpu" else "full"
+        size = "smoke" if place == "cpu" else "full"
     facts = read_facts() if DEFAULT_FACTS.exists() else {}
-    print(f"checking {len(problems)} problems at {size} size on {device}")
+    print(f"checking {len(problems)} problems at {size} size on {place}")
     requests = [
-        Request(each.path, size, device, facts.get((each.level, each.number))) for each in problems
+        Request(each.path, size, place, facts.get((each.level, each.number))) for each in problems
     ]
-    jobs = args.jobs or (min(MAX_JOBS, os.cpu_count() or 1) if device == "cpu" else 1)
+    jobs = args.jobs or (min(MAX_JOBS, os.cpu_count() or 1) if place == "cpu" else 1)
     return run_audit(requests, jobs, args.json)

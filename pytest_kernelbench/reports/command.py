@@ -149,7 +149,8 @@ def _settings(args: argparse.Namespace) -> Settings:
         from pytest_kernelbench.reports.plots import available
 
         available()
-    return Settings(**(given | options.split_gates(given.get("fail_under_levels", ()))))
+    gates = options.split_gates(given.get("fail_under_levels", ()), "--fail-under")
+    return Settings(**(given | gates))
 
 
 def _check_overwriting(args: argparse.Namespace, settings: Settings) -> None:

@@ -27,8 +27,8 @@ _RESAMPLES = 1000
 
 def scale_of_p(best: float | None) -> tuple[float, ...]:
     """0, then from a quarter to the doubling above the best speedup, in even factors."""
-    top = 2.0 ** math.ceil(math.log2(max(best or 1.0, _LEAST_P)))
-    top = min(max(top, _LEAST_TOP), _MOST_TOP)
+    shown = min(max(best or 1.0, _LEAST_TOP), _MOST_TOP)
+    top = 2.0 ** math.ceil(math.log2(shown))
     steps = round(math.log2(top / _LEAST_P) * _STEPS_A_DOUBLING)
     return (0.0, *(_LEAST_P * 2.0 ** (step / _STEPS_A_DOUBLING) for step in range(steps + 1)))
 

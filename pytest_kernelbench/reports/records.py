@@ -17,7 +17,7 @@ from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.reports.plain import json_bytes
 from pytest_kernelbench.reports.sources import source_of
 from pytest_kernelbench.reports.unwritten import fail
-from pytest_kernelbench.verdict import SCHEMA_VERSION, Measurement, Roofline, Verdict
+from pytest_kernelbench.verdict import SCHEMA_VERSION, Measurement, Roofline, Verdict, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -58,6 +58,11 @@ class Record:
     """False for a solution that is there to fail (``--kb-expect-failure``)."""
     source: str = ""
     """The solution's text, as far as it is short enough to be handed around."""
+
+    def __post_init__(self) -> None:
+        """A file of somebody else's must not command the terminal on which it is shown."""
+        object.__setattr__(self, "nodeid", one_line(self.nodeid))
+        object.__setattr__(self, "selftest", one_line(self.selftest))
 
 
 def record(nodeid: str, verdict: Verdict, asked: Asked) -> Record:

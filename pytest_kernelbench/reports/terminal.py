@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 WIDTH = 80
 _LEAST_NAME = 10
 _LONGEST_BASELINE = 24
+_BEYOND = 99_999.5
+"""No speedup; but a file of records may hold any number, and a column is narrow."""
 _TOLD_IN_TABLE = frozenset({Status.FAST, Status.RIGHT})
 
 
@@ -99,7 +101,9 @@ def figures(score: Score, thresholds: Sequence[float]) -> tuple[str, ...]:
 
 
 def times(factor: float) -> str:
-    """A speedup in three digits: ``1.84x``, ``12.3x``, ``123x``."""
+    """A speedup in three digits: ``1.84x``, ``12.3x``, ``123x``, ``1.2e+05x``."""
+    if factor >= _BEYOND:
+        return f"{factor:.1e}x"
     digits = 2 if factor < 9.995 else 1 if factor < 99.95 else 0  # noqa: PLR2004 - where 3 digits end
     return f"{factor:.{digits}f}x"
 

@@ -27,9 +27,14 @@ class ReportWriter:
         self._session = session
 
     def unwritten(
-        self, terminalreporter: pytest.TerminalReporter, path: Path, error: Exception
+        self,
+        terminalreporter: pytest.TerminalReporter,
+        path: Path,
+        error: Exception,
+        *,
+        asked: bool = True,
     ) -> None:
-        """Say it; a disk that is full spoils no verdict, but it is no success either."""
+        """Say it; a disk that is full spoils no verdict, but what was asked for is not there."""
         terminalreporter.write_line(f"{path} could not be written: {error}", red=True)
-        if self._session is not None:
+        if asked and self._session is not None:
             fail(self._session)

@@ -12,6 +12,8 @@ from pytest_kernelbench import __version__
 from pytest_kernelbench.engine.devices import visible_gpus
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.options import check_values
+from pytest_kernelbench.overwriting import refuse_unwritable
+from pytest_kernelbench.reading import argument, device, whole
 from pytest_kernelbench.selftest.load import burning
 from pytest_kernelbench.selftest.session import run_cases
 from pytest_kernelbench.selftest.stamp import tally, write_stamp
@@ -38,7 +40,9 @@ _ROW = "{:<32} {:<22} {:<16} {:<24} {}"
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of ``kb selftest``."""
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
+    parser.add_argument(
+        "--device", type=argument(device), default="auto", help="auto, cpu, cuda or cuda:N"
+    )
     parser.add_argument("--family", action="append", default=[], help="only this family of cases")
     parser.add_argument(
         "--only", action="append", default=[], metavar="NAME", help="only this case"
@@ -47,17 +51,24 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every outcome to FILE")
     parser.add_argument("--cache", type=Path, default=Path(".kernelbench"), metavar="DIR")
     parser.add_argument(
-        "--repeat", type=int, default=1, metavar="N", help="judge each case N times (default: 1)"
+        "--repeat",
+        type=argument(whole(1)),
+        default=1,
+        metavar="N",
+        help="judge each case N times (default: 1)",
     )
     parser.add_argument(
         "--load", action="store_true", help="keep all processors busy with something else meanwhile"
     )
-    parser.add_argument("-j", type=int, dest="jobs", metavar="N", help="build N at a time")
+    parser.add_argument(
+        "-j", type=argument(whole(1)), dest="jobs", metavar="N", help="build N at a time"
+    )
 
 
 def selftest_command(args: argparse.Namespace) -> int:
     """Run it. The exit status is 0 only if every case that can run here got what it must get."""
     cases = chosen(load_cases(), args.family, args.only)
+    refuse_unwritable([("--json", args.json)] if args.json else [])
     print(_ROW.format("case", "expected", "got", "speedup", ""), flush=True)
     outcomes: list[Outcome] = []
     try:
@@ -65,15 +76,15 @@ def selftest_command(args: argparse.Namespace) -> int:
             for hangs in (False, True):
                 group = [case for case in cases if case.hangs is hangs]
                 if group or not outcomes:
-                    device = _judge(_settings(args, hangs=hangs), group, args.repeat, outcomes)
+                    place = _judge(_settings(args, hangs=hangs), group, args.repeat, outcomes)
     finally:
         if args.json:  # whoever stops it keeps what was judged
             args.json.write_text(json.dumps([_record(each) for each in outcomes], indent=1))
     counted = tally(outcomes)
-    where = f"version {__version__}, {device.name}"
+    where = f"version {__version__}, {place.name}"
     print(f"{counted}; {counted.not_run} cannot run here ({where})")
     if not args.family and not args.only and args.repeat == 1:
-        write_stamp(args.cache, device.uuid, counted)
+        write_stamp(args.cache, place.uuid, counted)
     return 0 if all(each.ok for each in outcomes) else 1
 
 

@@ -48,6 +48,13 @@ def test_report(job, capsys) -> None:
     assert (job.path / "summary.md").read_text().startswith("## Kernels\n")
 
 
+def test_a_page_of_the_job_that_nobody_asked_for_fails_nothing(job, monkeypatch) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "/proc/self/x")
+    result = job.run("solutions/ann/level1/001_p.py")
+    result.stdout.fnmatch_lines(["/proc/self/x could not be written: *"])
+    assert result.ret == pytest.ExitCode.OK
+
+
 def test_elsewhere_only_what_is_asked_for(job, monkeypatch) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "false")
     result = job.run("solutions", "--kb-markdown=page.md")

@@ -76,11 +76,11 @@ def test_levels_and_entrants_can_be_chosen_afterwards(judged) -> None:
     assert "1 pair of 1 problem with solutions by 1 entrant" in (judged.path / "x.html").read_text()
 
 
-def test_a_page_that_cannot_be_written_spoils_nothing(judged) -> None:
+def test_a_page_that_cannot_be_written_is_known_before(judged) -> None:
     (judged.path / "page.html").symlink_to("/proc/nowhere")
     result = judged.run("solutions/ann", "--kb-html=page.html")
-    result.assert_outcomes(passed=2)
-    result.stdout.fnmatch_lines(["*page.html could not be written: *"])
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: --kb-html *page.html cannot be written: *"])
 
 
 def test_a_folder_whose_name_is_no_text_ends_no_session(tree) -> None:
@@ -97,7 +97,7 @@ def test_a_folder_whose_name_is_no_text_ends_no_session(tree) -> None:
     assert result.returncode == 0, result.stderr
     assert {path.name for path in tree.path.glob("*.out")} == {f"{name}.out" for name in names}
     (line,) = (tree.path / "json.out").read_text(encoding="utf-8").splitlines()
-    assert json.loads(line)["entrant"] == "?"
+    assert json.loads(line)["entrant"] == r"\xdcff"
 
 
 def test_without_matplotlib_it_is_said_before_anything_runs(judged, monkeypatch) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 from pathlib import Path
 
 import pytest
+
+from pytest_kernelbench.cli import main
 
 EXECUTED = "import pathlib; pathlib.Path({!r}).touch()\n"
 
@@ -180,3 +184,64 @@ def test_solutions_do_not_shadow_modules(tree, planted) -> None:
     result = tree.pytester.run(sys.executable, "-m", "pytest", "-c", str(tree.path / "pytest.toml"))
     result.assert_outcomes(failed=1)
     assert not mark.exists()
+
+
+HOSTILE = "e\x1b[31mvil\n::error::x"
+
+
+@pytest.mark.parametrize("args", [["solutions"], ["."], ["-n2", "solutions"], ["-v", "solutions"]])
+@pytest.mark.parametrize("name", [f"{HOSTILE}/level1/001_relu", f"eve/level1/001_relu_{HOSTILE}"])
+@pytest.mark.usefixtures("planted")
+def test_a_name_that_commands_the_terminal_is_refused(tree, name: str, args: list[str]) -> None:
+    tree.solution(name)
+    result = tree.run(*args)
+    assert result.ret in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.TESTS_FAILED)  # xdist's
+    output = result.stdout.str() + result.stderr.str()
+    assert r"e\x1b[31mvil\x0a::error::x" in output
+    assert "the characters in its name would command the terminal" in output
+    assert "\x1b" not in output
+    assert "\n::error" not in output
+
+
+@pytest.mark.usefixtures("planted")
+def test_a_name_that_commands_the_terminal_is_refused_as_an_argument(tree) -> None:
+    tree.solution("e\x1bcvil\nx/level1/001_relu")
+    result = tree.run("solutions/e\x1bcvil\nx")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert r"solutions/e\x1bcvil\x0ax is refused" in result.stderr.str()
+    assert "\x1b" not in result.stderr.str()
+
+
+def test_names_of_ones_own_tests_are_ones_own(tree) -> None:
+    tree.write("tests/test_\x1bmine.py", "def test_mine(): pass\n")
+    tree.run("tests").assert_outcomes(passed=1)
+
+
+def test_bytes_that_are_no_text_are_no_command(tree, planted) -> None:
+    planted("tests/conftest.py")
+    name = os.fsdecode(b"jos\xe9")
+    tree.solution(f"{name}/level1/001_relu")
+    # Of its own cache pytest makes UTF-8.
+    tree.run(f"solutions/{name}", "-p", "no:cacheprovider").assert_outcomes(passed=1)
+
+
+def test_names_in_an_archive_are_refused_row_by_row(tree) -> None:
+    tree.problem("level1/001_relu")
+    rows = [
+        {"level": 1, "problem_id": 1, "model": name, "code": "class ModelNew: pass"}
+        for name in ("ann", HOSTILE)
+    ]
+    tree.write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    result = tree.run("a.jsonl")
+    assert r"e\x1b[31mvil\x0a::error::x has control characters in its name" in result.stdout.str()
+    assert "\x1b" not in result.stdout.str()
+
+
+def test_pairs_shows_names_as_text(tree, capsys) -> None:
+    tree.problem("level1/001_relu")
+    tree.solution(f"{HOSTILE}/level1/001_relu")
+    assert main(["pairs", str(tree.path / "solutions"), f"--problems={tree.path}/problems"]) == 1
+    printed = capsys.readouterr().out
+    assert r"e\x1b[31mvil\x0a::error::x has control characters in its name" in printed
+    assert "\x1b" not in printed
+    assert "\n::error" not in printed
