@@ -6,14 +6,18 @@ import os
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import psutil
 import pytest
 
 from pytest_kernelbench.build import builder as builder_module
+from pytest_kernelbench.build import child
 from pytest_kernelbench.build.builder import Builder
 from pytest_kernelbench.build.driver import PRECOMPILED
+from pytest_kernelbench.build.job import Job
 from pytest_kernelbench.build.precompiled import Precompiled
 from pytest_kernelbench.errors import BuildError, MachineError, MissingNeedError
 from pytest_kernelbench.settings import Settings
@@ -108,12 +112,29 @@ def test_a_syntax_error_is_told_without_a_child(make: Any, write: Any, monkeypat
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(b"x = '\xff\xfe'\n", "s.py"), (b"x = 1\0\n", "s.py"), (b"(" * 5000, "s.py")],
+    [
+        (b"x = '\xff\xfe'\n", "s.py"),
+        (b"x = 1\0\n", "s.py"),
+        (b"(" * 5000, "s.py"),
+        (b"x = " + b"-" * 20_000 + b"1\n", "Error, as where it is nested too deep"),
+        (b"# -*- coding: nonsense -*-\n", "s.py: SyntaxError: unknown encoding: nonsense"),
+    ],
 )
 def test_what_is_no_python_source(shared: Builder, write: Any, content: bytes, words: str) -> None:
     path = write("")
     path.write_bytes(content)
-    assert words in str(fails(shared, path))
+    error = str(fails(shared, path))
+    assert words in error
+    assert not error.startswith(("s.py:None", "s.py:0"))
+    assert not error.endswith(": ")
+
+
+def test_what_no_report_can_hold_is_spelled_out(tmp_path: Path) -> None:
+    job = Job(str(tmp_path / "s.py"), "ModelNew", str(tmp_path), {}, {}, memory_bytes=1 << 30)
+    nothing_missing: Any = SimpleNamespace(missing="")
+    report = child._failure(ValueError("half a pair \ud83d"), job, nothing_missing)
+    assert report.error == r"ValueError: half a pair \ud83d"
+    msgspec.json.encode(report)
 
 
 def test_a_file_that_is_not_there(shared: Builder, tmp_path: Path) -> None:

@@ -314,9 +314,14 @@ def _checked_source(solution: Path) -> bytes:
             compile(source, str(solution), "exec", dont_inherit=True)
     except SyntaxError as error:
         line = (error.text or "").strip()
-        message = f"{solution.name}:{error.lineno}: {type(error).__name__}: {error.msg}\n    {line}"
+        # A NUL byte or an unknown encoding has no line.
+        place = f"{solution.name}:{error.lineno}" if error.lineno else solution.name
+        message = f"{place}: {type(error).__name__}: {error.msg}\n    {line}"
         raise BuildError(message.rstrip()) from None
     except (ValueError, RecursionError, MemoryError) as error:
-        message = f"{solution.name} is no Python source: {error or type(error).__name__}"
+        why = (
+            str(error) or f"Python ends in a {type(error).__name__}, as where it is nested too deep"
+        )
+        message = f"{solution.name} is no Python source: {why}"
         raise BuildError(message) from None
     return source

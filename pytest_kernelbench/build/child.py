@@ -163,7 +163,7 @@ def _headers(job: Job) -> set[str]:
 def _failure(error: BaseException, job: Job, recorder: Recorder) -> Report:
     own = _own_traceback(error, job)
     sys.stderr.write(f"{own}\n")
-    line = "".join(traceback.format_exception_only(type(error), error)).strip()
+    line = _encodable("".join(traceback.format_exception_only(type(error), error)).strip())
     if recorder.missing:
         return Report("missing_tool", line, own, recorder.missing)
     if isinstance(error, ModuleNotFoundError) and error.name:
@@ -188,4 +188,10 @@ def _own_traceback(error: BaseException, job: Job) -> str:
     head = (
         ["Traceback (most recent call last):\n", *traceback.format_list(frames)] if frames else []
     )
-    return "".join(head + traceback.format_exception_only(type(error), error)).rstrip()
+    said = head + traceback.format_exception_only(type(error), error)
+    return _encodable("".join(said).rstrip())
+
+
+def _encodable(text: str) -> str:
+    """With escapes for half a pair of UTF-16, which no report can hold."""
+    return text.encode("utf-8", "backslashreplace").decode()
