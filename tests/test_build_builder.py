@@ -408,7 +408,7 @@ def test_a_hog_is_ended_and_told_of(make: Any, write: Any, monkeypatch: Any, hog
     source = f"import os, time\n{HOGS[hog]}time.sleep(30)\n{MODEL}"
     error = str(fails(make(), write(source)))
     assert "the module body was ended by SIGKILL" in error
-    assert {"memory": "of 1.0 GiB", "processes": "than the 256 allowed"}[hog] in error
+    assert {"memory": "of 1.0 GiB", "processes": "than the 160 allowed"}[hog] in error
 
 
 def test_a_stream_of_its_own_can_be_opened_again(shared: Builder, write: Any) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from pytest_kernelbench.build.diagnostics import Finding, errors, findings, warnings
+from pytest_kernelbench.build.diagnostics import Finding, errors, warnings
 
 GNU = """\
 /w/calls/00-ab/main.cpp: In function 'at::Tensor f(at::Tensor)':
@@ -98,7 +100,7 @@ def test_linker_says_what_is_undefined_and_not_that_it_failed() -> None:
 
 
 def test_words_that_mean_nothing() -> None:
-    assert findings(HARMLESS) == ()
+    assert errors(HARMLESS) == warnings(HARMLESS) == ()
 
 
 def test_all_errors_of_several_tools_in_order() -> None:
@@ -128,3 +130,27 @@ def test_text_names_no_line_where_two_read_the_same() -> None:
 def test_long_messages_are_cut() -> None:
     (found,) = errors(f"/w/a.cpp:1:1: error: {'x' * 5000}\n")
     assert len(found.message) < 700
+
+
+ENDLESS = {
+    "blanks": "ptxas" + " " * 1_000_000,
+    "semicolons": "nvcc " + "x ;" * 300_000,
+    "tools": "/" + "as/as" * 200_000,
+    "one tool": "as" * 500_000 + ": error",
+    "slashes": "ld: cannot find " + "/" * 1_000_000,
+    "folders": "ld: cannot find " + " /a" * 300_000,
+    "places": "a:1:" * 250_000,
+    "brackets": "a(1): " * 200_000,
+    "undefined": "x" * 1_000_000 + ": undefined reference",
+    "many errors": "x.cu(1): error: y\n" * 100_000,
+    "many kinds": "\n".join(f"x.cu({n}): error: y" for n in range(100_000)),
+}
+
+
+@pytest.mark.parametrize("log", ENDLESS.values(), ids=ENDLESS)
+def test_no_log_takes_long(log: str) -> None:
+    """A solution's own compiler may print anything."""
+    started = time.monotonic()
+    errors(log)
+    warnings(log)
+    assert time.monotonic() - started < 5

@@ -50,12 +50,16 @@ _GNU = re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)? (?P<kind>fa
 # path(10): error #20: message       cudafe++, cicc
 _EDG = re.compile(r"^(?P<file>[^\s(][^(\n]*)\((?P<line>\d+)\): (?P<kind>catastrophic error|error|warning)(?: #\w+(?:-D)?)?: (?P<message>.+)$")  # fmt: skip  # noqa: E501
 # ptxas error   : message            ptxas, nvcc, nvlink, fatbinary
-_NVIDIA = re.compile(r"^(?P<tool>ptxas|nvcc|nvlink|fatbinary|cudafe\+\+|cicc)(?: [^:\n]*?)?[ ;]+(?P<kind>fatal|error|warning)\s*: (?P<message>.+)$")  # fmt: skip  # noqa: E501
+_NVIDIA = frozenset({"ptxas", "nvcc", "nvlink", "fatbinary", "cudafe++", "cicc"})
+_NVIDIA_KINDS = frozenset({"fatal", "error", "warning"})
 # /usr/bin/ld: x.o: message          ld, lld, gold
 _LINKER = re.compile(r"^(?:\S*/)?(?:ld|ld\.\w+|lld)(?:\.\w+)?: (?P<message>.+)$")
 _LINKER_REAL = re.compile(r"undefined reference|multiple definition|cannot find|undefined symbol|file not recognized|relocation|No space left")  # fmt: skip  # noqa: E501
-_DRIVER = re.compile(r"^(?:\S*/)?(?P<tool>[\w+.-]*(?:g\+\+|gcc|c\+\+|cc1plus|clang|cc|as)[\w.-]*): (?P<kind>fatal error|error): (?P<message>.+)$")  # fmt: skip  # noqa: E501
+# /usr/bin/g++: error: message
+_DRIVER = re.compile(r"[\w+.-]*(?:g\+\+|gcc|c\+\+|cc1plus|clang|cc|as)[\w.-]*")
+_LONGEST_NAME = 100
 _UNDEFINED = re.compile(r"^(?P<place>\S+): (?P<message>undefined reference to .+)$")
+_ROOT = re.compile(r"(?<![\w.])/")
 _MACRO_NOTE = re.compile(r"^\s*\d+ \|")
 _OWN_HEADERS = (
     "/torch/include/",
@@ -65,26 +69,29 @@ _OWN_HEADERS = (
 )
 
 
-def findings(log: str) -> tuple[Finding, ...]:
-    """Every error and warning in ``log``, in order, each once."""
-    lines = log.splitlines()
-    found = dict.fromkeys(_scan(lines))
-    return tuple(found)
-
-
 def errors(log: str) -> tuple[Finding, ...]:
     """The first errors, without what merely follows from others (``ld returned 1``)."""
-    return tuple(finding for finding in findings(log) if not finding.warning)[:MOST_ERRORS]
+    return _first(MOST_ERRORS, (found for found in _scan(log.splitlines()) if not found.warning))
 
 
 def warnings(log: str) -> tuple[Finding, ...]:
     """The first warnings about the solution's own lines, not about torch's or CUDA's headers."""
     own = (
-        finding
-        for finding in findings(log)
-        if finding.warning and not any(part in finding.file for part in _OWN_HEADERS)
+        found
+        for found in _scan(log.splitlines())
+        if found.warning and not any(part in found.file for part in _OWN_HEADERS)
     )
-    return tuple(own)[:MOST_WARNINGS]
+    return _first(MOST_WARNINGS, own)
+
+
+def _first(most: int, found: Iterator[Finding]) -> tuple[Finding, ...]:
+    """The first ones, each once; no further is looked."""
+    kept: dict[Finding, None] = {}
+    for each in found:
+        kept[each] = None
+        if len(kept) == most:
+            break
+    return tuple(kept)
 
 
 def _scan(lines: list[str]) -> Iterator[Finding]:
@@ -97,16 +104,35 @@ def _scan(lines: list[str]) -> Iterator[Finding]:
         if found:
             yield _finding(found, _edg_source(lines, index))
             continue
-        found = _NVIDIA.match(line)
-        if found:
-            message = f"{found['tool']}: {found['message']}"
-            yield Finding(_short(message), warning=found["kind"] == "warning")
-            continue
-        found = _DRIVER.match(line)
-        if found and not found["message"].startswith("ld returned"):
-            yield Finding(_short(f"{found['tool']}: {found['message']}"))
+        said = _nvidia(line) or _driver(line)
+        if said is not None:
+            yield said
             continue
         yield from _linker(line)
+
+
+# By words, not by patterns: these would go over a line of a megabyte a million times.
+
+
+def _nvidia(line: str) -> Finding | None:
+    head, _, message = line.partition(":")
+    words = head.replace(";", " ").split()
+    if not words or words[0] not in _NVIDIA or words[-1] not in _NVIDIA_KINDS:
+        return None
+    if not message.startswith(" ") or not message.strip():
+        return None
+    return Finding(_short(f"{words[0]}: {message.strip()}"), warning=words[-1] == "warning")
+
+
+def _driver(line: str) -> Finding | None:
+    path, _, rest = line.partition(": ")
+    tool = path.rpartition("/")[2]
+    kind, _, message = rest.partition(": ")
+    if kind not in {"fatal error", "error"} or not message or message.startswith("ld returned"):
+        return None
+    if len(path.split()) != 1 or len(tool) > _LONGEST_NAME or not _DRIVER.fullmatch(tool):
+        return None
+    return Finding(_short(f"{tool}: {message}"))
 
 
 def _finding(found: re.Match[str], source: str) -> Finding:
@@ -131,7 +157,14 @@ def _linker(line: str) -> Iterator[Finding]:
 
 
 def _without_folders(message: str) -> str:
-    return re.sub(r"(?<![\w.])/\S*/(?=[\w.+-]+)", "", message)
+    return " ".join(map(_without_folder, message.split(" ")))
+
+
+def _without_folder(word: str) -> str:
+    begin, end = _ROOT.search(word), word.rfind("/")
+    if begin is None or end <= begin.start() or end + 1 == len(word):
+        return word
+    return word[: begin.start()] + word[end + 1 :]
 
 
 def _gnu_source(lines: list[str], index: int) -> str:
