@@ -16,6 +16,7 @@ from pytest_kernelbench.build.builder import Builder
 from pytest_kernelbench.build.driver import PRECOMPILED
 from pytest_kernelbench.build.precompiled import Precompiled
 from pytest_kernelbench.errors import BuildError, MachineError, MissingNeedError
+from pytest_kernelbench.sandbox import landlock
 from pytest_kernelbench.settings import Settings
 
 if TYPE_CHECKING:
@@ -346,6 +347,30 @@ def test_the_builders_own_files_are_out_of_a_builds_reach(
     assert not log.is_symlink()
     assert "the key" not in log.read_text() + str(error)
     assert contents(elsewhere) == before
+
+
+REACHES = """
+outside = os.path.dirname(work)
+for attack in (
+    lambda: os.unlink(outside + "/build.log"),
+    lambda: os.rename(work, outside + "/kept"),
+    lambda: os.symlink(elsewhere, outside + "/kept"),
+    lambda: os.link(work + "/job.json", outside + "/other"),
+    lambda: os.listdir(os.path.dirname(outside)),
+):
+    try:
+        attack()
+    except OSError:
+        continue
+    raise AssertionError("reached")
+"""
+
+
+@pytest.mark.skipif(not landlock.abi(), reason="this kernel has no Landlock")
+def test_nothing_beside_its_folder_is_a_builds_to_change(
+    shared: Builder, write: Any, elsewhere: Path
+) -> None:
+    assert shared.build(write(f"elsewhere = {str(elsewhere)!r}\n{PLANT}{REACHES}{MODEL}"))
 
 
 @pytest.mark.parametrize("fault", FAULTS)
