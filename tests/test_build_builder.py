@@ -20,6 +20,7 @@ from pytest_kernelbench.build.driver import PRECOMPILED
 from pytest_kernelbench.build.job import Job
 from pytest_kernelbench.build.precompiled import Precompiled
 from pytest_kernelbench.errors import BuildError, MachineError, MissingNeedError
+from pytest_kernelbench.sandbox import landlock
 from pytest_kernelbench.settings import Settings
 
 if TYPE_CHECKING:
@@ -369,6 +370,30 @@ def test_the_builders_own_files_are_out_of_a_builds_reach(
     assert contents(elsewhere) == before
 
 
+REACHES = """
+outside = os.path.dirname(work)
+for attack in (
+    lambda: os.unlink(outside + "/build.log"),
+    lambda: os.rename(work, outside + "/kept"),
+    lambda: os.symlink(elsewhere, outside + "/kept"),
+    lambda: os.link(work + "/job.json", outside + "/other"),
+    lambda: os.listdir(os.path.dirname(outside)),
+):
+    try:
+        attack()
+    except OSError:
+        continue
+    raise AssertionError("reached")
+"""
+
+
+@pytest.mark.skipif(not landlock.abi(), reason="this kernel has no Landlock")
+def test_nothing_beside_its_folder_is_a_builds_to_change(
+    shared: Builder, write: Any, elsewhere: Path
+) -> None:
+    assert shared.build(write(f"elsewhere = {str(elsewhere)!r}\n{PLANT}{REACHES}{MODEL}"))
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_what_a_build_puts_in_the_place_of_its_answers_is_its_own_fault(
     make: Any, write: Any, elsewhere: Path, fault: str
@@ -429,7 +454,7 @@ def test_a_hog_is_ended_and_told_of(make: Any, write: Any, monkeypatch: Any, hog
     source = f"import os, time\n{HOGS[hog]}time.sleep(30)\n{MODEL}"
     error = str(fails(make(), write(source)))
     assert "the module body was ended by SIGKILL" in error
-    assert {"memory": "of 1.0 GiB", "processes": "than the 256 allowed"}[hog] in error
+    assert {"memory": "of 1.0 GiB", "processes": "than the 160 allowed"}[hog] in error
 
 
 def test_a_stream_of_its_own_can_be_opened_again(shared: Builder, write: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from pytest_kernelbench.build.diagnostics import Finding, errors, findings, warnings
@@ -161,3 +163,27 @@ def test_whose_words(line: str, message: str) -> None:
 )
 def test_nobodys_words(line: str) -> None:
     assert findings(line) == ()
+
+
+ENDLESS = {
+    "blanks": "ptxas" + " " * 1_000_000,
+    "semicolons": "nvcc " + "x ;" * 300_000,
+    "tools": "/" + "as/as" * 200_000,
+    "one tool": "as" * 500_000 + ": error",
+    "slashes": "ld: cannot find " + "/" * 1_000_000,
+    "folders": "ld: cannot find " + " /a" * 300_000,
+    "places": "a:1:" * 250_000,
+    "brackets": "a(1): " * 200_000,
+    "undefined": "x" * 1_000_000 + ": undefined reference",
+    "many errors": "x.cu(1): error: y\n" * 100_000,
+    "many kinds": "\n".join(f"x.cu({n}): error: y" for n in range(100_000)),
+}
+
+
+@pytest.mark.parametrize("log", ENDLESS.values(), ids=ENDLESS)
+def test_no_log_takes_long(log: str) -> None:
+    """A solution's own compiler may print anything."""
+    started = time.monotonic()
+    errors(log)
+    warnings(log)
+    assert time.monotonic() - started < 5

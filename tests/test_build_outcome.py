@@ -145,6 +145,21 @@ def test_a_symbol_that_nobody_defines_is_spelled_out(job: Job) -> None:
     assert "undefined symbol: relu_cuda(at::Tensor) (declared" in judged(job).message
 
 
+def test_a_symbol_longer_than_any_command_line_is_left_as_it_is(job: Job) -> None:
+    said = "ImportError: x.so: undefined symbol: _Z" + "a" * 200_000
+    report(job, kind="raised", traceback=said)
+    assert judged(job).message == said
+
+
+def test_a_symbol_that_cannot_be_spelled_out_is_left_as_it_is(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outcome.shutil, "which", lambda _: "/bin/yes")
+    monkeypatch.setattr(outcome, "_SPELL_TIMEOUT_S", 0.01)
+    report(job, kind="raised", traceback="ImportError: x.so: undefined symbol: _Z1a")
+    assert judged(job).message == "ImportError: x.so: undefined symbol: _Z1a"
+
+
 @pytest.mark.parametrize(
     ("symbol", "torchs"),
     [

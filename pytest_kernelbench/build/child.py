@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MODULE_NAME = "solution"
 DEPENDENCIES_FILE = "dependencies.txt"
 _LARGEST_FILE_BYTES = 4 << 30
-_MOST_PROCESSES = 256
+_MOST_PROCESSES = 160
 """Several times what four compilers start."""
 
 

@@ -29,7 +29,11 @@ DSL_MODULES = frozenset({
 _SOME_SPACE_BYTES = 64 << 20
 _LIBRARY_BYTES = 2 << 30
 """Of all libraries of a build together."""
-_UNDEFINED_SYMBOL = re.compile(r"undefined symbol: (\w{1,4000})")
+_UNDEFINED_SYMBOL = re.compile(r"undefined symbol: (\w{1,2000})\b")
+_SPELL = 'ulimit -v 100000 && exec "$0" "$1"'
+"""In 100 MB: short names can stand for endless ones."""
+_SPELL_TIMEOUT_S = 10.0
+_LONGEST_NAME = 2000
 _BY_TORCH = "Error building extension"
 _NO_SPACE = "No space left on device"
 _KILLED = "Killed"
@@ -135,10 +139,19 @@ def _readable(text: str) -> str:
     program = shutil.which("c++filt")
     if symbol is None or program is None:
         return text
-    asked = subprocess.run(
-        [program, symbol[1]], stdout=subprocess.PIPE, check=False, timeout=10, encoding="utf-8"
-    )
-    name = asked.stdout.strip() or symbol[1]
+    try:
+        asked = subprocess.run(
+            ["/bin/sh", "-c", _SPELL, program, symbol[1]],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            check=False,
+            timeout=_SPELL_TIMEOUT_S,
+            encoding="utf-8",
+            errors="replace",
+        )
+    except subprocess.TimeoutExpired:
+        return text
+    name = asked.stdout.strip()[:_LONGEST_NAME] or symbol[1]
     hint = f"undefined symbol: {name} (declared, but no source defines it)"
     return text.replace(symbol[0], hint)
 
