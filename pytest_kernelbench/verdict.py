@@ -24,6 +24,11 @@ def printable(text: str) -> str:
     return _COMMANDS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
+def in_line(text: str) -> str:
+    """A name as tables and headings can show it: its line ends are spelled out too."""
+    return printable(text).replace("\n", r"\x0a").replace("\t", r"\x09")
+
+
 def hanging(text: str) -> str:
     """``text`` with all of its lines but the first set in.
 

@@ -502,8 +502,3 @@ def test_columns() -> None:
     assert columns.column(["Task_ID", "x"], "number") == "Task_ID"
     assert columns.column({"customCode": 1, "code": 2}, "code") == "customCode"
     assert columns.column(["x"], "code") is None
-
-
-def test_a_name_is_one_line() -> None:
-    row = {"model": "ann\n==== 1 passed in 0.1s ====\x1b[2J"}
-    assert columns.label_of(row, "entrant") == r"ann ==== 1 passed in 0.1s ====\x1b[2J"

@@ -112,6 +112,9 @@ class Matchmaker:
         if strange and not claim.origin:
             # Files that name no problem, all for the only one: told apart by their own names.
             claim = replace(claim, entrant=path.stem)
+        from pytest_kernelbench.verdict import in_line
+
+        claim = replace(claim, entrant=in_line(claim.entrant))
         return Pair(problem, self._solution(path, claim, problem))
 
     def _problem(self, path: Path, claim: Claim) -> Problem | str:

@@ -26,7 +26,7 @@ def test_session(job, xdist: list[str]) -> None:
     lines = result.outlines
     stop = next(line for line in lines if line.startswith("::stop-commands::"))
     resume = lines.index(f"::{stop.removeprefix('::stop-commands::')}::")
-    assert lines.index(stop) < lines.index("::error::from_a_solution") < resume
+    assert lines.index(stop) < lines.index("  ::error::from_a_solution") < resume
     (told,) = [line for line in lines[resume + 1 :] if line.startswith("::")]
     assert told.startswith(
         "::error file=solutions/ann/level1/002_p.py,line=2,title=level1/002_p by ann::wrong_value"

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_kernelbench.catalog.naming import Place, level_of, parse
-from pytest_kernelbench.verdict import printable
 
 NAMES = {
     "code": (
@@ -72,12 +71,7 @@ def label_of(row: Mapping[str, Any], role: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int):
         message = f"{name} holds {kind(value)}, not a name"
         raise ColumnError(message)
-    return in_a_line(str(value))
-
-
-def in_a_line(text: str) -> str:
-    """A name that tables and headings can show, whatever a stranger has called himself."""
-    return printable(" ".join(text.split()))
+    return str(value).strip()
 
 
 def whole_of(row: Mapping[str, Any], role: str) -> int | None:

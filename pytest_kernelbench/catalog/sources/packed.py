@@ -9,7 +9,6 @@ from pytest_kernelbench.catalog.adapters import FUNCTIONAL, REFERENCE
 from pytest_kernelbench.catalog.files import CPP_SUFFIXES
 from pytest_kernelbench.catalog.material import Material, too_long, unsafe
 from pytest_kernelbench.catalog.naming import parse
-from pytest_kernelbench.catalog.sources.columns import in_a_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,11 +45,10 @@ def _flashinfer(value: Mapping[str, Any], base: Claim) -> Claim:
     spec: Mapping[str, Any] = value["spec"]
     definition = _text(value, "definition")
     author = value.get("author")
-    named = in_a_line(author) if isinstance(author, str) else ""
     place = parse(definition)
     claim = replace(
         base,
-        entrant=named or base.entrant,
+        entrant=author if isinstance(author, str) and author else base.entrant,
         level=place.level,
         number=place.number,
         name=place.name or definition,
