@@ -97,7 +97,7 @@ def test_a_folder_whose_name_is_no_text_ends_no_session(tree) -> None:
     assert result.returncode == 0, result.stderr
     assert {path.name for path in tree.path.glob("*.out")} == {f"{name}.out" for name in names}
     (line,) = (tree.path / "json.out").read_text(encoding="utf-8").splitlines()
-    assert json.loads(line)["entrant"] == "?"
+    assert json.loads(line)["entrant"] == r"\xdcff"
 
 
 def test_without_matplotlib_it_is_said_before_anything_runs(judged, monkeypatch) -> None:
