@@ -244,7 +244,8 @@ def test_libraries_are_bounded(job: Job, tmp_path: Path) -> None:
     os.truncate(library(tmp_path), 3 << 30)  # of holes
     manifest(job, library="calls/x.so")
     report(job, kind="built")
-    assert "more than 2 GiB" in judged(job).message
+    assert judged(job).message == "s.py: its libraries take more than 2 GiB"
+    assert judged(job, End(-9, 9.0, stopped="it went on", idle=True)).outcome == "failed"
 
 
 def test_answers_that_are_nested_without_end_are_none(job: Job, tmp_path: Path) -> None:

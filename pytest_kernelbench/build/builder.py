@@ -247,6 +247,7 @@ class Builder:
             folder.mkdir(mode=0o700)
             job = self._job(solution, entry, folder, jobs)
             (folder / JOB_FILE).write_bytes(msgspec.json.encode(job))
+            (work / LOG_FILE).touch()
         settings = self._settings
         limits_s = settings.build_timeout_s, settings.timeout_s
         return job, run_child(self._nursery, job, work / LOG_FILE, *limits_s, self._cancelled)

@@ -68,11 +68,14 @@ def judge_child(job: Job, left: Leavings, end: End, tools: Toolchain) -> Outcome
         return Outcome("failed", f"{Path(job.solution).name}: {error}")
 
 
-def _judge(job: Job, left: Leavings, end: End, tools: Toolchain) -> Outcome:  # noqa: PLR0911 - one a kind of end
+def _judge(job: Job, left: Leavings, end: End, tools: Toolchain) -> Outcome:
     logs = [log for name, log in left.tool_logs.items() if name.endswith(".log")]
     text = "\n".join(log.decode(errors="replace") for log in logs)
     report = read_report(left)
     manifest = read_manifest(left)
+    libraries = manifest.libraries if manifest is not None else ()
+    if sum(left.size_bytes(name) or 0 for name in libraries) > _LIBRARY_BYTES:
+        raise BuildError(f"its libraries take more than {_LIBRARY_BYTES >> 30} GiB")
     _require_space(Path(job.folder), text + end.said.decode(errors="replace"))
     _require_memory(Path(job.solution), end, report, text)
     if report is not None and report.kind == "missing_tool":
@@ -88,8 +91,6 @@ def _judge(job: Job, left: Leavings, end: End, tools: Toolchain) -> Outcome:  # 
         return Outcome("failed", "the build child left no manifest that can be read")
     if report.kind == "missing_module":
         return _missing_module(report)
-    if sum(left.size_bytes(name) or 0 for name in manifest.libraries) > _LIBRARY_BYTES:
-        return Outcome("failed", f"its libraries take more than {_LIBRARY_BYTES >> 30} GiB")
     caught = tuple(
         f"{call.name} was not built, and the solution went on without it: {_first_line(call.error)}"
         for call in manifest.calls.values()

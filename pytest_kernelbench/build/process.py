@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from io import BufferedReader
 
     from pytest_kernelbench.build.job import Job
-    from pytest_kernelbench.build.nursery import Nursery
+    from pytest_kernelbench.build.nursery import Newborn, Nursery
 
 _LOG_LIMIT_BYTES = 64 << 20
 _LOG_KEPT_BYTES = 1 << 20
@@ -56,7 +56,7 @@ def run_child(  # noqa: PLR0913, PLR0917 - what to run, and when to end it
     idle_s: float,
     cancelled: threading.Event,
 ) -> End:
-    """Run the child of ``job`` to its end; what it prints goes to ``log``, which is not there yet.
+    """Run the child of ``job`` to its end; what it prints goes to ``log``.
 
     It may take ``timeout_s`` in all, and ``idle_s`` at a stretch in which it compiles nothing.
 
@@ -64,29 +64,27 @@ def run_child(  # noqa: PLR0913, PLR0917 - what to run, and when to end it
     """
     # Opened before there is a child: whatever it does to the file, this is what it prints to.
     with log.open("ab") as written, log.open("rb") as read:
-        return _run(nursery, job, (written.fileno(), read), (timeout_s, idle_s), cancelled)
+        cwd = Path(job.solution).parent
+        child = nursery.spawn(Path(job.folder), cwd, written.fileno(), job.environment)
+        return _watch(child, read, timeout_s, idle_s, cancelled)
 
 
-def _run(
-    nursery: Nursery,
-    job: Job,
-    log: tuple[int, BufferedReader],
-    limits_s: tuple[float, float],
+def _watch(
+    child: Newborn,
+    log: BufferedReader,
+    timeout_s: float,
+    idle_s: float,
     cancelled: threading.Event,
 ) -> End:
-    written, read = log
-    timeout_s, idle_s = limits_s
     kills_before = kills_for_memory()
-    started = time.monotonic()
-    child = nursery.spawn(Path(job.folder), Path(job.solution).parent, written, job.environment)
+    busy_at = started = time.monotonic()
     ended: tuple[int, float] | None = None
     stopped, idle = "", False
-    busy_at = started
     try:
         while ended is None and not stopped:
             ended = child.ended(_LOOK_EVERY_S)
             now = time.monotonic()
-            stopped = _stop(read, now - started, timeout_s)
+            stopped = _stop(log, now - started, timeout_s)
             if now - busy_at > idle_s:
                 if _compiles(child.pid):
                     busy_at = now
@@ -106,7 +104,7 @@ def _run(
         stopped=stopped if ended is None else "",
         idle=idle,
         starved=kills_for_memory() > kills_before,
-        said=_trimmed(read),
+        said=_trimmed(log),
     )
 
 
