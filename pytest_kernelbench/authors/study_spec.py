@@ -138,10 +138,10 @@ class StudySpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     to: str = ""
     """The folder of everything that comes of it; beside the file, by its name, if empty."""
     problem_roots: list[str] = msgspec.field(default_factory=lambda: ["problems"])
-    levels: list[Count] = msgspec.field(default_factory=list)
+    levels: list[int] = msgspec.field(default_factory=list)
     problems: list[str] = msgspec.field(default_factory=list)
-    thresholds: list[Amount] = msgspec.field(default_factory=lambda: [1.0, 2.0])
-    at_k: list[Count] = msgspec.field(default_factory=list)
+    thresholds: list[float] = msgspec.field(default_factory=lambda: [1.0, 2.0])
+    at_k: list[int] = msgspec.field(default_factory=list)
     """The k of fast_p@k; all that the samples allow if empty."""
     judge: JudgeSpec = msgspec.field(default_factory=JudgeSpec)
 

@@ -7,7 +7,9 @@ import sys
 
 import pytest
 
-import pytest_kernelbench.reports.html.page  # noqa: F401 - numpy is loaded once a process
+# As in test_html_report.py: numpy and matplotlib can be imported only once a process.
+import pytest_kernelbench.reports.canvas
+import pytest_kernelbench.reports.html.page  # noqa: F401
 from pytest_kernelbench.cli import main
 
 OK, FAILED = pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED
