@@ -107,11 +107,11 @@ def test_what_does_not_exist(judge: Judge, question: Question, says: str) -> Non
         judge.judge(question)
 
 
-def test_a_file_that_is_too_long(judge: Judge, tmp_path: Path) -> None:
+def test_a_problem_whose_file_is_too_long(judge: Judge, tmp_path: Path) -> None:
     long = tmp_path / "long.py"
     long.write_bytes(b"#" * (5 << 20))
-    with pytest.raises(UsageError, match=r"solution: long\.py has 5,242,880 bytes"):
-        judge.judge(Question(PROBLEM, long))
+    with pytest.raises(UsageError, match=r"problem: long\.py has 5,242,880 bytes"):
+        judge.judge(Question(long, solution("right")))
 
 
 @pytest.mark.parametrize(
