@@ -107,11 +107,14 @@ def test_what_does_not_exist(judge: Judge, question: Question, says: str) -> Non
         judge.judge(question)
 
 
-def test_a_problem_whose_file_is_too_long(judge: Judge, tmp_path: Path) -> None:
+def test_a_file_that_is_too_long(judge: Judge, tmp_path: Path) -> None:
     long = tmp_path / "long.py"
     long.write_bytes(b"#" * (5 << 20))
+    verdict = judge.judge(Question(PROBLEM, long))
+    assert verdict.status is Status.NOT_BUILT
+    assert verdict.reasons[0].startswith("long.py has 5,242,880 bytes")
     with pytest.raises(UsageError, match=r"problem: long\.py has 5,242,880 bytes"):
-        judge.judge(Question(long, solution("right")))
+        judge.judge(Question(long, "x"))
 
 
 @pytest.mark.parametrize(
