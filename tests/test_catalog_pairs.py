@@ -248,11 +248,10 @@ def test_versions_are_tries(disk: Path, name: str, problem: str, sample: int) ->
     assert (made.problem.id, made.solution.sample) == (problem, sample)
 
 
-def test_a_name_is_one_line(disk: Path) -> None:
+def test_a_name_of_several_lines_is_refused(disk: Path) -> None:
     path = write(disk, "solutions/ann\n==== 1 passed\x1b[2J/level1/019_relu.py")
     maker = Matchmaker(ProblemCatalog([disk / "problems"]), own_adapters(("solutions",)))
     claim = maker.claim(path)
     assert claim is not None
-    pair = maker.pair(path, claim)
-    assert isinstance(pair, Pair)
-    assert pair.solution.entrant == r"ann\x0a==== 1 passed\x1b[2J"
+    refusal = r"ann\x0a==== 1 passed\x1b[2J has control characters in its name: give it another"
+    assert maker.pair(path, claim) == refusal

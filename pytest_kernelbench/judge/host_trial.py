@@ -19,6 +19,7 @@ from pytest_kernelbench.judge.crowding import TOO_CROWDED, Ticks, others_share, 
 from pytest_kernelbench.judge.families import PLAIN
 from pytest_kernelbench.judge.host_memory import HostArena, Pristine
 from pytest_kernelbench.judge.rejection import Rejected
+from pytest_kernelbench.judge.runners import STIRRED
 from pytest_kernelbench.sandbox import kernel
 from pytest_kernelbench.sandbox.channel import close_all
 from pytest_kernelbench.timing.paired import CPU_LEAST_OF_NULL
@@ -66,13 +67,14 @@ class HostTrial:
 
     least_of_null = CPU_LEAST_OF_NULL
     apart = Apart(share=0.02, us=10.0)
-    spoiled: tuple[str, ...] = ()
     state: Snapshot | None = None
 
     def __init__(self, bench: Bench, contender: Runner) -> None:
         self.bench = bench
         self.contender = contender
         self.baseline: Runner
+        self.spoiled: tuple[str, ...] = ()
+        self._stirs = 0
         self._began: Ticks
         short = bench.prepared.forward_us < _SHORT_US
         self.calls = _CALLS_OF_SHORT if short else 1
@@ -119,6 +121,8 @@ class HostTrial:
             else:
                 theirs = self._hold(turn)
                 ours = self._contend(turn)
+        before, self._stirs = self._stirs, self.contender.stirs + self.baseline.stirs
+        self.spoiled = (STIRRED,) if self._stirs != before else ()
         return theirs, ours
 
     def null(self) -> tuple[float, float]:
@@ -183,8 +187,8 @@ class HostTrial:
 
     def doubt(self) -> str:
         """On crowded processors, who has more threads awake is scheduled sooner, on either side."""
-        if self._others() < TOO_CROWDED:
-            return ""
+        if (restless := self.contender.restlessness()) or self._others() < TOO_CROWDED:
+            return restless
         return "the processors were too busy with other work to say which of the two is faster"
 
     def _others(self) -> float:

@@ -213,6 +213,7 @@ class Child:
         """How often init was asked to stop everything, and has not yet said that it did."""
         self._still: dict[int, int] = {}
         """Processor time of each process when all had stopped."""
+        self._stopped_ns = 0
         self._kills_before = kills_for_memory()
 
     def log_tail(self, size_bytes: int = 4000) -> str:
@@ -291,7 +292,7 @@ class Child:
         # On a busy machine a process may have to wait for its turn until it stops, and does nothing
         # meanwhile. What was woken again, or is kept busy by a system call, goes on for a while.
         worked_ns = sum(max(0, cpu_ns(pid) - before) for pid, before in late.items())
-        self._still = self._used_ns()
+        self._still, self._stopped_ns = self._used_ns(), time.perf_counter_ns()
         return told_ns if worked_ns < _STOPPING_NS else max(told_ns, seen_ns) + worked_ns
 
     def _await_stopped(self, patience_s: float) -> None:
@@ -300,12 +301,12 @@ class Child:
         while self.ended() is None and self._stops_left and time.monotonic() < deadline:
             time.sleep(_ACK_PAUSE_S)
 
-    def resume(self) -> int:
+    def resume(self) -> tuple[int, int]:
         """Let it and all its descendants go on (SIGCONT).
 
-        Gives the processor time in nanoseconds that they have used since ``stop``. A timer of the
-        kernel's can send SIGCONT, too. Who has ended since then, which only who goes on can do,
-        has used more than anybody may.
+        Gives the processor time in nanoseconds that they have used since ``stop``, and how long
+        ago that was. A timer of the kernel's can send SIGCONT, too. Who has ended since then, which
+        only who goes on can do, has used more than anybody may.
         """
         before, self._still = self._still, {}
         now = self._used_ns()
@@ -314,7 +315,7 @@ class Child:
             worked_ns += _ENDED_NS
         for pid in now:
             send(pid, signal.SIGCONT)
-        return worked_ns if before else 0
+        return (worked_ns, time.perf_counter_ns() - self._stopped_ns) if before else (0, 0)
 
     def _used_ns(self) -> dict[int, int]:
         return {pid: cpu_ns(pid) for pid in descendants(self.init_pid) if alive(pid)}
