@@ -140,7 +140,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _tell(name: str, error: KernelbenchError) -> None:
-    from pytest_kernelbench.verdict import hanging, printable
+    from pytest_kernelbench.texts import hanging, printable
 
     print(hanging(f"kb {name}: {printable(str(error))}"), file=sys.stderr)
 

@@ -51,7 +51,7 @@ class StrayItem(pytest.Item):
 
     def runtest(self) -> None:
         """Fail, or skip."""
-        from pytest_kernelbench.verdict import hanging, printable
+        from pytest_kernelbench.texts import hanging, printable
 
         why = hanging(printable(self.why))
         if self.skipped:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_kernelbench.reports.messages import explain, faster_words
-from pytest_kernelbench.verdict import Status, hanging
+from pytest_kernelbench.texts import hanging
+from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
     from pytest_kernelbench.verdict import Verdict

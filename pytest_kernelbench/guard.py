@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.catalog.problems import LEVEL_FOLDER
-from pytest_kernelbench.verdict import one_line, showable
+from pytest_kernelbench.texts import one_line, showable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

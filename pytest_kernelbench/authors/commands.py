@@ -33,7 +33,7 @@ from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.library import Judge
 from pytest_kernelbench.overwriting import refuse_overwriting
 from pytest_kernelbench.settings import Settings
-from pytest_kernelbench.verdict import hanging, printable
+from pytest_kernelbench.texts import hanging, printable
 
 __all__ = [
     "add_prompt_options", "add_refine_options", "add_sample_options", "add_study_options",

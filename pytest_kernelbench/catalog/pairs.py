@@ -14,7 +14,7 @@ from pytest_kernelbench.catalog.problems import TABLE_SUFFIXES, ProblemCatalog
 from pytest_kernelbench.catalog.solutions import Matchmaker, natural, own_adapters
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.reading import argument, whole
-from pytest_kernelbench.verdict import one_line, printable
+from pytest_kernelbench.texts import one_line, printable
 
 if TYPE_CHECKING:
     import argparse

@@ -11,7 +11,7 @@ from pytest_kernelbench.catalog import files
 from pytest_kernelbench.catalog.layouts import EntrantTree, kernelbench_run
 from pytest_kernelbench.catalog.naming import letters
 from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
-from pytest_kernelbench.verdict import one_line, showable
+from pytest_kernelbench.texts import one_line, showable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,9 +112,6 @@ class Matchmaker:
         if strange and not claim.origin:
             # Files that name no problem, all for the only one: told apart by their own names.
             claim = replace(claim, entrant=path.stem)
-        from pytest_kernelbench.verdict import in_line
-
-        claim = replace(claim, entrant=in_line(claim.entrant))
         return Pair(problem, self._solution(path, claim, problem))
 
     def _problem(self, path: Path, claim: Claim) -> Problem | str:

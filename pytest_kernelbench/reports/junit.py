@@ -7,7 +7,8 @@ import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.reports.messages import explain, faster_words
-from pytest_kernelbench.verdict import Status, hanging
+from pytest_kernelbench.texts import hanging
+from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,9 +5,9 @@ from __future__ import annotations
 from textwrap import indent
 from typing import TYPE_CHECKING
 
+from pytest_kernelbench.texts import hanging
 from pytest_kernelbench.timing import words
 from pytest_kernelbench.timing.interval import Interval
-from pytest_kernelbench.verdict import hanging
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

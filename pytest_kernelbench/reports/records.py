@@ -17,7 +17,8 @@ from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.reports.plain import json_bytes
 from pytest_kernelbench.reports.sources import source_of
 from pytest_kernelbench.reports.unwritten import fail
-from pytest_kernelbench.verdict import SCHEMA_VERSION, Measurement, Roofline, Verdict, one_line
+from pytest_kernelbench.texts import one_line
+from pytest_kernelbench.verdict import SCHEMA_VERSION, Measurement, Roofline, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -19,7 +19,7 @@ from pytest_kernelbench.selftest.session import run_cases
 from pytest_kernelbench.selftest.stamp import tally, write_stamp
 from pytest_kernelbench.selftest.table import load_cases
 from pytest_kernelbench.settings import Settings
-from pytest_kernelbench.verdict import hanging
+from pytest_kernelbench.texts import hanging
 
 if TYPE_CHECKING:
     import argparse

@@ -8,14 +8,8 @@ import msgspec
 import pytest
 
 from pytest_kernelbench.reports.records import Record
-from pytest_kernelbench.verdict import (
-    Measurement,
-    Provenance,
-    Status,
-    Verdict,
-    hanging,
-    printable,
-)
+from pytest_kernelbench.texts import hanging, printable
+from pytest_kernelbench.verdict import Measurement, Provenance, Status, Verdict
 
 TEXTS = [
     ("plain, umlauts äöü, 漢字,\n\ttabs and lines", "plain, umlauts äöü, 漢字,\n\ttabs and lines"),
