@@ -296,6 +296,31 @@ def test_a_stopped_child_stands_still_with_all_its_daemons(inmate: Child) -> Non
     assert inmate.resume() == (0, 0), "it was not stopped"
 
 
+def test_a_process_that_one_look_missed_has_not_gone_on(
+    inmate: Child, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A list of children may lack one while another of them ends."""
+    assert tell(inmate, DAEMON) == "done"
+    below(inmate, 3)
+    inmate.stop()
+    missed = dict(inmate._still)
+    inmate._still.popitem()
+    assert inmate.resume()[0] == 0
+    inmate.stop()
+    assert inmate._still.keys() == missed.keys()
+    with monkeypatch.context() as patched:
+        patched.setattr(client, "descendants", lambda _: [inmate.pid])
+        assert inmate.resume()[0] == 0
+    inmate.resume()
+
+
+def test_one_that_ended_while_it_was_stopped_is_told_as_that(inmate: Child) -> None:
+    inmate.stop()
+    os.kill(inmate.pid, signal.SIGKILL)
+    assert inmate.ended(5) is not None
+    assert inmate.resume()[0] == 0
+
+
 WOKEN_BY_A_TIMER = """
     import ctypes, os, signal, time
     libc = ctypes.CDLL(None, use_errno=True)
@@ -316,14 +341,21 @@ WOKEN_BY_A_TIMER = """
 """
 
 
-@pytest.mark.parametrize("then", ["pass", "os._exit(0)"])
+A_CHILD_GOES_ON = """if os.fork() == 0:
+                end = time.perf_counter() + 0.1
+                while time.perf_counter() < end:
+                    pass
+                signal.pause()"""
+
+
+@pytest.mark.parametrize("then", ["pass", "os._exit(0)", A_CHILD_GOES_ON])
 def test_who_goes_on_while_stopped_is_found_out(inmate: Child, then: str) -> None:
     """By a timer of the kernel's: no process has to be awake to send the signal."""
     assert tell(inmate, WOKEN_BY_A_TIMER.format(then=then)) == "done"
     below(inmate, 2)
     inmate.stop()
     time.sleep(0.3)
-    assert inmate.resume()[0] > 1_000_000
+    assert inmate.resume()[0] > (50_000_000 if then is A_CHILD_GOES_ON else 1_000_000)
 
 
 LONG_CALLS = """

@@ -25,12 +25,14 @@ from pytest_kernelbench.sandbox.lasting import LastingProcess
 from pytest_kernelbench.sandbox.plan import ALL_STOPPED, ENDING, STOP_ALL, Born, FromServer, Plan
 from pytest_kernelbench.sandbox.tree import (
     alive,
+    born_s,
     cpu_ns,
     descendants,
     frozen,
     kills_for_memory,
     send,
     stop,
+    uptime_s,
 )
 
 if TYPE_CHECKING:
@@ -51,6 +53,8 @@ _END_PATIENCE_S = 1.0
 _STOPPING_NS = 100_000
 """What it takes to stop."""
 _ENDED_NS = 1_000_000_000
+_BORN_GRAIN_S = 0.01
+"""The kernel's ticks, by which it tells when a process began."""
 _QUIET_LOOKS = 2
 """One look at all processes is not enough: one seen last may have woken one seen first."""
 _BOOT = (
@@ -213,7 +217,7 @@ class Child:
         """How often init was asked to stop everything, and has not yet said that it did."""
         self._still: dict[int, int] = {}
         """Processor time of each process when all had stopped."""
-        self._stopped_ns = 0
+        self._stopped_ns, self._stopped_s = 0, 0.0
         self._kills_before = kills_for_memory()
 
     def log_tail(self, size_bytes: int = 4000) -> str:
@@ -292,7 +296,9 @@ class Child:
         # On a busy machine a process may have to wait for its turn until it stops, and does nothing
         # meanwhile. What was woken again, or is kept busy by a system call, goes on for a while.
         worked_ns = sum(max(0, cpu_ns(pid) - before) for pid, before in late.items())
-        self._still, self._stopped_ns = self._used_ns(), time.perf_counter_ns()
+        self._stopped_ns, self._stopped_s = time.perf_counter_ns(), uptime_s()
+        found = descendants(self.init_pid)
+        self._still = {pid: cpu_ns(pid) for pid in found if alive(pid)}
         return told_ns if worked_ns < _STOPPING_NS else max(told_ns, seen_ns) + worked_ns
 
     def _await_stopped(self, patience_s: float) -> None:
@@ -308,17 +314,24 @@ class Child:
         ago that was. A timer of the kernel's can send SIGCONT, too. Who has ended since then, which
         only who goes on can do, has used more than anybody may.
         """
-        before, self._still = self._still, {}
-        now = self._used_ns()
-        worked_ns = sum(max(0, used - before.get(pid, 0)) for pid, used in now.items())
-        if alive(self.init_pid) and not now.keys() >= before.keys():
-            worked_ns += _ENDED_NS
-        for pid in now:
+        found = descendants(self.init_pid)
+        worked_ns = self._worked_ns(found)
+        stopped_ns = time.perf_counter_ns() - self._stopped_ns if self._still else 0
+        self._still = {}
+        for pid in found:
             send(pid, signal.SIGCONT)
-        return (worked_ns, time.perf_counter_ns() - self._stopped_ns) if before else (0, 0)
+        return worked_ns, stopped_ns
 
-    def _used_ns(self) -> dict[int, int]:
-        return {pid: cpu_ns(pid) for pid in descendants(self.init_pid) if alive(pid)}
+    def _worked_ns(self, found: list[int]) -> int:
+        if not self._still or not alive(self.pid):
+            return 0  # it was not stopped; or it has ended, and whoever waits for it is told how
+        worked_ns = 0
+        for pid, before in self._still.items():
+            worked_ns += max(0, cpu_ns(pid) - before) if alive(pid) else _ENDED_NS
+        # A list of processes may lack one that was there all the time.
+        new = (pid for pid in found if pid not in self._still)
+        young = (pid for pid in new if born_s(pid) > self._stopped_s - _BORN_GRAIN_S)
+        return worked_ns + sum(map(cpu_ns, young))
 
     def read(self, address: int, into: int, size_bytes: int) -> None:
         """Copy from its memory to ours.

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _DEAD = frozenset(("", "Z", "X"))
 _STOPPED = frozenset("Tt") | _DEAD
+_BORN = 19
+"""The place of a process's start in its ``stat`` behind the name."""
 _PROCESS_CLOCK = 2  # CPUCLOCK_SCHED, of all threads
 
 
@@ -83,6 +85,17 @@ def cpu_ns(pid: int) -> int:
         return time.clock_gettime_ns(~pid << 3 | _PROCESS_CLOCK)
     except OSError:
         return 0
+
+
+def born_s(pid: int) -> float:
+    """When the process was started, in seconds since the machine was; 0 if it has ended."""
+    fields = _stat(f"{pid}")
+    return int(fields[_BORN]) / os.sysconf("SC_CLK_TCK") if len(fields) > _BORN else 0.0
+
+
+def uptime_s() -> float:
+    """Now, as ``born_s`` has it."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def send(pid: int, number: int) -> None:
