@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from judged import Judge, judging
 
-from pytest_kernelbench.verdict import Status
+from pytest_kernelbench.verdict import Status, Verdict
 
 REPORTS = Path(__file__).parents[1] / "data" / "cases" / "reports"
 ZEROS, INTEGERS, IDENTITY = (
@@ -60,12 +60,19 @@ def test_c5_a_copy_is_no_layernorm(tmp_path: Path, dtype: str, tolerance: float)
         assert verdict.status.right, verdict.reasons
 
 
-@pytest.mark.parametrize("what", ["perf_counter", "median", "elapsed", "sync"])
-def test_s1_a_patched_clock_gains_nothing(tmp_path: Path, what: str) -> None:
-    problem = tmp_path / "problem.py"
+@pytest.fixture(scope="module")
+def timed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Verdict]]:
+    """The verdict on a solution that patches what it is called by."""
+    folder = tmp_path_factory.mktemp("timed")
+    problem = folder / "problem.py"
     problem.write_text((CLOCKS / "problem.py").read_text().replace("2048", "384"))
-    with judging(tmp_path, correctness_only=False, budget_s=0.5) as judge:
-        verdict = judge(problem, CLOCKS / f"solution_{what}.py")
+    with judging(folder, correctness_only=False, budget_s=0.5) as judge:
+        yield lambda what: judge(problem, CLOCKS / f"solution_{what}.py")
+
+
+@pytest.mark.parametrize("what", ["perf_counter", "median", "elapsed", "sync"])
+def test_s1_a_patched_clock_gains_nothing(timed: Callable[[str], Verdict], what: str) -> None:
+    verdict = timed(what)
     if what == "elapsed" and verdict.status in (Status.NOT_BUILT, Status.RAISED):
         return  # torch without CUDA has no such function to patch
     assert verdict.status.right, verdict.reasons
