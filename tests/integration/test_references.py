@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from judged import Judge, judging
 
 from pytest_kernelbench.verdict import Status
+
+if TYPE_CHECKING:
+    from judged import Judge
 
 PROBLEM = """
 import random
@@ -33,12 +35,6 @@ def get_init_inputs():
     return []
 """
 RANDN = "torch.randn(64, 64)"
-
-
-@pytest.fixture(scope="module")
-def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
-    with judging(tmp_path_factory.mktemp("judge")) as made:
-        yield made
 
 
 def pair(

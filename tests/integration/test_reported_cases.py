@@ -17,12 +17,6 @@ ZEROS, INTEGERS, IDENTITY = (
 CLOCKS = REPORTS / "S1-patched-timer"
 
 
-@pytest.fixture(scope="module")
-def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
-    with judging(tmp_path_factory.mktemp("judge")) as made:
-        yield made
-
-
 @pytest.mark.parametrize("name", ["solution_zeros", "solution_uniform"])
 def test_c1_nothing_passes_because_the_right_answer_is_small(judge: Judge, name: str) -> None:
     verdict = judge(ZEROS / "problem.py", ZEROS / f"{name}.py")

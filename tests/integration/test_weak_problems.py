@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from judged import Judge, judging
 
 from pytest_kernelbench.verdict import Status
@@ -28,12 +26,6 @@ GAMMA = """    def __init__(self):
         super().__init__()
         self.gamma = nn.Parameter(torch.full((64,), {}))
 """
-
-
-@pytest.fixture(scope="module")
-def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
-    with judging(tmp_path_factory.mktemp("judge")) as made:
-        yield made
 
 
 def pair(
