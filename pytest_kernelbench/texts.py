@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from textwrap import indent
+from typing import Any
 
 _COMMANDS = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -14,6 +15,27 @@ _COMMANDS = re.compile(
 def printable(text: str) -> str:
     """``text`` with what would move a cursor, ring a bell or turn letters round spelled out."""
     return _COMMANDS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+def encodable(text: str, errors: str = "backslashreplace") -> str:
+    """``text`` without halves of pairs of UTF-16, which no file and no message can hold.
+
+    ``errors`` names what stands in their place, as ``str.encode`` has it.
+    """
+    return text.encode("utf-8", errors).decode()
+
+
+def all_encodable(value: Any, errors: str = "backslashreplace") -> Any:  # noqa: ANN401 - of JSON's
+    """The same for every text in nested dicts, lists and tuples."""
+    if isinstance(value, str):
+        return encodable(value, errors)
+    if isinstance(value, dict):
+        return {
+            all_encodable(key, errors): all_encodable(each, errors) for key, each in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [all_encodable(each, errors) for each in value]
+    return value
 
 
 def hanging(text: str) -> str:
@@ -33,5 +55,5 @@ def one_line(text: str) -> str:
 
 def showable(text: str) -> bool:
     """Whether a name commands nothing and is one line; bytes that are no text do no harm."""
-    decent = text.encode(errors="replace").decode()
+    decent = encodable(text, "replace")
     return one_line(decent) == decent

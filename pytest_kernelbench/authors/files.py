@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.reports.plain import cut_short
 
 if TYPE_CHECKING:
     from pytest_kernelbench.catalog.pair import Problem
@@ -54,7 +55,7 @@ def read_lines(path: Path, kind: type[_T]) -> list[_T]:
         try:
             found.append(msgspec.json.decode(line, type=kind))
         except msgspec.MsgspecError as error:
-            if number == len(lines) and _cut_short(line, error, kind):
+            if number == len(lines) and cut_short(line, error, _beginning(kind)):
                 break
             message = f"{path}:{number}: {error}"
             raise UsageError(message) from error
@@ -73,7 +74,7 @@ def cut_short_line_removed(path: Path, *kinds: type) -> None:
     try:
         msgspec.json.decode(data[start:])
     except msgspec.MsgspecError as error:
-        if not any(_cut_short(data[start:], error, kind) for kind in kinds):
+        if not any(cut_short(data[start:], error, _beginning(kind)) for kind in kinds):
             message = f"{path}: its last line is no record, nor the beginning of one"
             raise UsageError(message) from error
         path.write_bytes(data[:start])
@@ -81,12 +82,9 @@ def cut_short_line_removed(path: Path, *kinds: type) -> None:
         path.write_bytes(data + b"\n")
 
 
-def _cut_short(line: bytes, error: msgspec.MsgspecError, kind: type) -> bool:
-    """Whether it is the beginning of a record, as it was being written."""
+def _beginning(kind: type) -> bytes:
     first = fields(kind)[0].name if is_dataclass(kind) else ""
-    beginning = f'{{"{first}'.encode()
-    whole = isinstance(error, msgspec.ValidationError)
-    return not whole and (line.startswith(beginning) or beginning.startswith(line))
+    return f'{{"{first}'.encode()
 
 
 def solution_name(problem: Problem, sample: int, *, several: bool = True) -> str:

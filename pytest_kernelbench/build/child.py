@@ -24,6 +24,7 @@ from pytest_kernelbench.deviceless import lacks_device
 from pytest_kernelbench.sandbox import descriptors, walls
 from pytest_kernelbench.sandbox.enclosure import Bounds, enclose
 from pytest_kernelbench.sandbox.plan import Plan
+from pytest_kernelbench.texts import encodable
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -163,7 +164,7 @@ def _headers(job: Job) -> set[str]:
 def _failure(error: BaseException, job: Job, recorder: Recorder) -> Report:
     own = _own_traceback(error, job)
     sys.stderr.write(f"{own}\n")
-    line = _encodable("".join(traceback.format_exception_only(type(error), error)).strip())
+    line = encodable("".join(traceback.format_exception_only(type(error), error)).strip())
     if recorder.missing:
         return Report("missing_tool", line, own, recorder.missing)
     if isinstance(error, ModuleNotFoundError) and error.name:
@@ -189,9 +190,4 @@ def _own_traceback(error: BaseException, job: Job) -> str:
         ["Traceback (most recent call last):\n", *traceback.format_list(frames)] if frames else []
     )
     said = head + traceback.format_exception_only(type(error), error)
-    return _encodable("".join(said).rstrip())
-
-
-def _encodable(text: str) -> str:
-    """With escapes for half a pair of UTF-16, which no report can hold."""
-    return text.encode("utf-8", "backslashreplace").decode()
+    return encodable("".join(said).rstrip())

@@ -1,10 +1,10 @@
-"""JSON of whatever text there is."""
+"""Lines of JSON: of whatever text there is, and those that a crash cut short."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
+
+from pytest_kernelbench.texts import all_encodable
 
 
 def json_bytes(value: object) -> bytes:
@@ -16,14 +16,13 @@ def json_bytes(value: object) -> bytes:
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
-        return msgspec.json.encode(_encodable(value))
+        return msgspec.json.encode(all_encodable(value, "replace"))
 
 
-def _encodable(value: Any) -> Any:  # noqa: ANN401 - any of JSON's kinds
-    if isinstance(value, str):
-        return value.encode(errors="replace").decode()
-    if isinstance(value, dict):
-        return {_encodable(key): _encodable(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_encodable(each) for each in value]
-    return value
+def cut_short(line: bytes, error: msgspec.MsgspecError, beginning: bytes) -> bool:
+    """Whether a line that ``error`` says of that it is no record is the beginning of one.
+
+    As it was being written when something went wrong, and not a whole line of something else.
+    """
+    whole = isinstance(error, msgspec.ValidationError)
+    return not whole and (line.startswith(beginning) or beginning.startswith(line))

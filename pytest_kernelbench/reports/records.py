@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from pytest_kernelbench.errors import UsageError
-from pytest_kernelbench.reports.plain import json_bytes
+from pytest_kernelbench.reports.plain import cut_short, json_bytes
 from pytest_kernelbench.reports.sources import source_of
 from pytest_kernelbench.reports.unwritten import fail
 from pytest_kernelbench.texts import one_line
@@ -104,7 +104,7 @@ def read(path: Path, tell: Callable[[str], None] = lambda _: None) -> Iterator[R
         try:
             yield _decode(line)
         except msgspec.MsgspecError as error:
-            if number == len(lines) and _cut_short(line, error):
+            if number == len(lines) and cut_short(line, error, _BEGINNING):
                 tell(f"{path}: its last line was cut short and is passed over")
                 return
             message = f"{path}:{number}: not a record of schema {SCHEMA_VERSION}: {error}"
@@ -116,12 +116,6 @@ def latest(
 ) -> dict[str, Record]:
     """By node id. Of records of the same item the last one counts."""
     return {record.nodeid: record for path in paths for record in read(path, tell)}
-
-
-def _cut_short(line: bytes, error: msgspec.MsgspecError) -> bool:
-    """Whether it is the beginning of a record, and not a whole line of something else."""
-    whole = isinstance(error, msgspec.ValidationError)
-    return not whole and (line.startswith(_BEGINNING) or _BEGINNING.startswith(line))
 
 
 def _decode(line: bytes) -> Record:
@@ -297,7 +291,7 @@ def _mend(file: FileIO) -> None:
     try:
         _decode(tail)
     except msgspec.MsgspecError as error:
-        if not _cut_short(tail, error):
+        if not cut_short(tail, error, _BEGINNING):
             raise OSError("its last line is no record") from None
         file.seek(start)
         file.truncate()

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import msgspec
 
 from pytest_kernelbench.sandbox.descriptors import send_with
+from pytest_kernelbench.texts import all_encodable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -76,7 +77,9 @@ class Channel(Generic[Message]):
         try:
             body = self._encoder.encode(message)
         except UnicodeEncodeError:  # half a pair of UTF-16, out of a solution's own words
-            body = self._encoder.encode(_spelled_out(message))
+            body = self._encoder.encode(
+                all_encodable(msgspec.to_builtins(message, builtin_types=(bytes,)))
+            )
         left = memoryview(HEADER.pack(len(body)) + body)
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         try:
@@ -144,21 +147,6 @@ def _wait(poller: select.poll, deadline: float | None) -> None:
     left_s = deadline - time.monotonic()
     if left_s <= 0 or not poller.poll(left_s * 1000):
         raise Silent("no answer before the deadline")
-
-
-def _spelled_out(message: msgspec.Struct) -> object:
-    """The same message, with escapes for what cannot be encoded."""
-
-    def clean(value: object) -> object:
-        if isinstance(value, str):
-            return value.encode("utf-8", "backslashreplace").decode()
-        if isinstance(value, dict):
-            return {clean(key): clean(item) for key, item in value.items()}
-        if isinstance(value, (list, tuple)):
-            return [clean(item) for item in value]
-        return value
-
-    return clean(msgspec.to_builtins(message, builtin_types=(bytes,)))
 
 
 def _receive_fds(sock: socket.socket, size: int) -> tuple[bytes, tuple[int, ...]]:
