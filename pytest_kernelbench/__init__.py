@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from pytest_kernelbench import judge as _room
 
 if TYPE_CHECKING:
-    from pytest_kernelbench.library import Judge, Question, judge, judge_many, reward
+    from pytest_kernelbench.library import Judge, judge, judge_many, reward
+    from pytest_kernelbench.question import Question
     from pytest_kernelbench.settings import Settings
     from pytest_kernelbench.verdict import Status, Verdict
 
@@ -22,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 _HOME = {
-    "Judge": "library", "Question": "library", "judge_many": "library", "reward": "library",
+    "Judge": "library", "Question": "question", "judge_many": "library", "reward": "library",
     "Settings": "settings", "Status": "verdict", "Verdict": "verdict",
 }  # fmt: skip
 

@@ -13,29 +13,22 @@ from __future__ import annotations
 import asyncio
 import atexit
 import os
-import re
 import threading
 from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pytest_kernelbench.catalog.baseline import check_baselines
-from pytest_kernelbench.catalog.material import (
-    Material,
-    materialise,
-    too_large,
-    too_long,
-    unsafe,
-)
+from pytest_kernelbench.catalog.material import Material, materialise, too_large, too_long, unsafe
 from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
 from pytest_kernelbench.catalog.problems import ProblemCatalog
 from pytest_kernelbench.endings import ended, ended_by
 from pytest_kernelbench.engine.choice import check_engine, make_engine
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.options import check_values
+from pytest_kernelbench.question import Question, check_types, names_a_file, no_source
 from pytest_kernelbench.reading import problem as read_problem_id
 from pytest_kernelbench.settings import Settings
 from pytest_kernelbench.verdict import Status, Verdict
@@ -48,24 +41,8 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 DEFAULT_AHEAD = 8
-_Asked = tuple["Question", "Future[Verdict]"]
-_FILE_NAME = re.compile(r"\s*\S+\.py\s*")
+_Asked = tuple[Question, "Future[Verdict]"]
 _UNTOLD = frozenset({Status.NOT_JUDGED, Status.BAD_PROBLEM, Status.SKIPPED})
-
-
-@dataclass(frozen=True)
-class Question:
-    """One pair to be judged."""
-
-    problem: Problem | Path | str
-    """A problem, its file, ``"1/19"`` of the problem roots, or the source itself."""
-    solution: Path | str | Material
-    """A file, or the source itself; of several files as ``Material``, its first ``solution.py``."""
-    entry: str = "ModelNew"
-    entrant: str = "library"
-    sample: int = 0
-    key: object = None
-    """Yours: it comes back with the verdict."""
 
 
 class Judge:
@@ -101,8 +78,8 @@ class Judge:
         solution is or does is a verdict; an exception in the future says that no engine could be
         made.
         """
-        _check_types(question)
-        refusal = _no_source(question.solution)
+        check_types(question)
+        refusal = no_source(question.solution)
         pair = self._unwritten(question) if refusal else self.pair(question)
         verdict: Future[Verdict] = Future()
         with self._lock:
@@ -230,7 +207,7 @@ class Judge:
     def _problem(self, asked: Problem | Path | str) -> Problem:
         if isinstance(asked, Problem):
             return asked
-        if isinstance(asked, str) and _FILE_NAME.fullmatch(asked):
+        if isinstance(asked, str) and names_a_file(asked):
             message = f"{asked!r} is the name of a file, no problem: a file is given as a Path"
             raise UsageError(message)
         if isinstance(asked, str) and "\n" not in asked and "/" in asked:
@@ -349,42 +326,6 @@ def _settle(judged: Future[Verdict], pair: Pair, verdict: Future[Verdict]) -> No
         verdict.set_result(
             ended_by(error, pair) if isinstance(error, Exception) else judged.result()
         )
-
-
-def _check_types(question: Question) -> None:
-    """Raise ``UsageError`` where the program that asks has put something else in its place."""
-    if not isinstance(question, Question):
-        message = f"a question is a Question, not {_kind(question)}"
-        raise UsageError(message)
-    if not isinstance(question.problem, (Problem, Path, str)):
-        message = f"a problem is a str, a Path or a Problem, not {_kind(question.problem)}"
-        raise UsageError(message)
-    given = question.solution
-    if not isinstance(given, (Path, str, Material)):
-        message = f"a solution is a str, a Path or a Material, not {_kind(given)}"
-        raise UsageError(message)
-    files = given.files if isinstance(given, Material) else (("solution.py", ""),)
-    if not files or not all(isinstance(part, str) for file in files for part in file):
-        message = "the files of a Material are pairs of a name and a text, both str; one at least"
-        raise UsageError(message)
-    if not isinstance(question.entry, str) or not question.entry.isidentifier():
-        message = f"an entry is the name of a class, not {question.entry!r}"
-        raise UsageError(message)
-
-
-def _kind(value: object) -> str:
-    return "None" if value is None else type(value).__name__
-
-
-def _no_source(solution: Path | str | Material) -> str:
-    """Why it is not even tried to build this; empty if it is."""
-    if isinstance(solution, Path):
-        return too_large(solution)
-    if isinstance(solution, str):
-        if _FILE_NAME.fullmatch(solution):
-            return f"its source is a name, {solution.strip()!r}; a file is given as a Path"
-        return too_long(solution)
-    return next(filter(None, (too_long(text) for _, text in solution.files)), "")
 
 
 def _check_ahead(ahead: int) -> None:

@@ -21,7 +21,8 @@ from pytest_kernelbench.build.extension import Extension
 from pytest_kernelbench.catalog.material import Material
 from pytest_kernelbench.catalog.pair import Pair
 from pytest_kernelbench.errors import UsageError
-from pytest_kernelbench.library import Judge, Question, reward
+from pytest_kernelbench.library import Judge, reward
+from pytest_kernelbench.question import Question
 from pytest_kernelbench.settings import Settings
 from pytest_kernelbench.verdict import Measurement, Status, Verdict
 

@@ -28,7 +28,7 @@ from pytest_kernelbench.errors import (
     RefusedError,
     UsageError,
 )
-from pytest_kernelbench.library import Question
+from pytest_kernelbench.question import Question
 from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:

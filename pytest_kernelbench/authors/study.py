@@ -16,7 +16,7 @@ from pytest_kernelbench.authors.sampling import Order, Sampled, book_past, sampl
 from pytest_kernelbench.authors.solution_file import said_in
 from pytest_kernelbench.authors.trajectory import chosen
 from pytest_kernelbench.authors.verdict_store import VerdictStore
-from pytest_kernelbench.library import Question
+from pytest_kernelbench.question import Question
 
 if TYPE_CHECKING:
     from pytest_kernelbench.authors.endpoint import Endpoint

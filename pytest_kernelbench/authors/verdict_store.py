@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from pytest_kernelbench.library import Judge, Question
+    from pytest_kernelbench.library import Judge
+    from pytest_kernelbench.question import Question
 
 _AGAIN = frozenset({Status.NOT_JUDGED, Status.BAD_PROBLEM})
 """The machine or the problem failed: worth another try."""

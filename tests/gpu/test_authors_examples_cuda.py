@@ -11,7 +11,8 @@ from pytest_kernelbench.authors.feedback import feedback
 from pytest_kernelbench.authors.texts import Texts
 from pytest_kernelbench.catalog.pair import Problem
 from pytest_kernelbench.engine.devices import visible_gpus
-from pytest_kernelbench.library import Judge, Question
+from pytest_kernelbench.library import Judge
+from pytest_kernelbench.question import Question
 from pytest_kernelbench.settings import Settings
 
 pytestmark = [pytest.mark.gpu, pytest.mark.slow]

@@ -8,7 +8,8 @@ import pytest
 
 from pytest_kernelbench.authors.examples import SETS, Example, examples
 from pytest_kernelbench.catalog.pair import Problem
-from pytest_kernelbench.library import Judge, Question
+from pytest_kernelbench.library import Judge
+from pytest_kernelbench.question import Question
 from pytest_kernelbench.settings import Settings
 from pytest_kernelbench.verdict import Verdict
 

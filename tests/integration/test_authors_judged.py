@@ -15,7 +15,8 @@ from scripted_server import Answer, Step, serve
 from pytest_kernelbench.authors.feedback import KINDS, feedback
 from pytest_kernelbench.authors.texts import Texts
 from pytest_kernelbench.cli import main
-from pytest_kernelbench.library import Judge, Question
+from pytest_kernelbench.library import Judge
+from pytest_kernelbench.question import Question
 from pytest_kernelbench.settings import Settings
 from pytest_kernelbench.verdict import Status
 
