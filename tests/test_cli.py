@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 from importlib import import_module
@@ -23,6 +24,13 @@ def test_each_command_is_there_and_explains_itself(
         main([command.name, "--help"])
     assert exit_.value.code == 0
     assert command.help.split()[0] in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_each_option_says_what_it_is(command: Command) -> None:
+    parser = argparse.ArgumentParser(add_help=False)
+    getattr(import_module(command.module), command.declare)(parser)
+    assert not [action for action in parser._actions if not action.help]
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

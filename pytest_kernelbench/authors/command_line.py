@@ -54,7 +54,12 @@ def add_refine_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--choose", choices=POLICIES, default="best", help="which turn is kept")
     parser.add_argument("--until", choices=UNTIL, default="never", help="when to end early")
-    parser.add_argument("--history", choices=("last", "all"), default="last")
+    parser.add_argument(
+        "--history",
+        choices=("last", "all"),
+        default="last",
+        help="which earlier turns the model is shown (default: %(default)s)",
+    )
     parser.add_argument(
         "-k", type=argument(whole(1)), default=1, help="refinements of each problem"
     )
@@ -66,11 +71,34 @@ def add_refine_options(parser: argparse.ArgumentParser) -> None:
         help="begin at the solutions of this folder",
     )
     parser.add_argument("--device", type=argument(device), default="auto", help="where to judge")
-    parser.add_argument("--size", choices=("auto", "smoke", "full"), default="auto")
-    parser.add_argument("--seeds", type=argument(whole(1)), default=Settings.seeds)
-    parser.add_argument("--budget", type=argument(real(0)), default=Settings.budget_s, metavar="S")
+    parser.add_argument(
+        "--size",
+        choices=("auto", "smoke", "full"),
+        default="auto",
+        help="auto takes full on a GPU and smoke on a CPU (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--seeds",
+        type=argument(whole(1)),
+        default=Settings.seeds,
+        metavar="N",
+        help="rounds of inputs (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--budget",
+        type=argument(real(0)),
+        default=Settings.budget_s,
+        metavar="S",
+        help="seconds of timed calls a pair (default: %(default)g)",
+    )
     parser.add_argument("--correctness-only", action="store_true", help="time nothing")
-    parser.add_argument("--cache", type=Path, default=Settings.cache_dir)
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=Settings.cache_dir,
+        metavar="DIR",
+        help="what is built and found out (default: %(default)s)",
+    )
     _add_chosen_problems(parser)
     _add_help_options(parser)
 
@@ -84,31 +112,81 @@ def _add_model_options(parser: argparse.ArgumentParser, *, required: bool = True
     parser.add_argument("--model", required=required, help="as the endpoint calls it")
     parser.add_argument("--to", type=Path, required=True, help="folder, as solutions/MODEL")
     parser.add_argument("--base-url", default="", help="of any OpenAI-compatible server")
-    parser.add_argument("--key-variable", default="OPENAI_API_KEY", metavar="NAME")
-    parser.add_argument("--temperature", type=argument(real(0)))
-    parser.add_argument("--top-p", type=argument(real(0, above=True)))
+    parser.add_argument(
+        "--key-variable",
+        default="OPENAI_API_KEY",
+        metavar="NAME",
+        help="environment variable with the key (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--temperature", type=argument(real(0)), metavar="X", help="(default: the endpoint's)"
+    )
+    parser.add_argument(
+        "--top-p",
+        type=argument(real(0, above=True)),
+        metavar="X",
+        help="mass of the most likely tokens to sample from (default: the endpoint's)",
+    )
     parser.add_argument(
         "--max-tokens", type=argument(whole(1)), default=16_384, help="of an answer"
     )
     parser.add_argument(
         "--extra", action="append", default=[], metavar="NAME=JSON", help="more of the request"
     )
-    parser.add_argument("--no-stream", action="store_true")
-    parser.add_argument("--concurrency", type=argument(whole(1)), default=8)
-    parser.add_argument("--attempts", type=argument(whole(1)), default=6)
-    parser.add_argument("--timeout", type=argument(real(0, above=True)), default=600.0, metavar="S")
-    parser.add_argument("--requests-per-minute", type=argument(whole(1)), metavar="N")
-    parser.add_argument("--tokens-per-minute", type=argument(whole(1)), metavar="N")
-    parser.add_argument("--budget-tokens", type=argument(whole(1)), metavar="N")
-    parser.add_argument("--budget-money", type=argument(real(0)), metavar="X")
+    parser.add_argument(
+        "--no-stream", action="store_true", help="take each answer whole, not as it is written"
+    )
+    parser.add_argument(
+        "--concurrency",
+        type=argument(whole(1)),
+        default=8,
+        metavar="N",
+        help="requests at a time (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--attempts",
+        type=argument(whole(1)),
+        default=6,
+        metavar="N",
+        help="requests in all for an answer that fails to come (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=argument(real(0, above=True)),
+        default=600.0,
+        metavar="S",
+        help="seconds to wait for an answer (default: %(default)g)",
+    )
+    parser.add_argument(
+        "--requests-per-minute", type=argument(whole(1)), metavar="N", help="at most"
+    )
+    parser.add_argument("--tokens-per-minute", type=argument(whole(1)), metavar="N", help="at most")
+    parser.add_argument(
+        "--budget-tokens", type=argument(whole(1)), metavar="N", help="ask no more after so many"
+    )
+    parser.add_argument(
+        "--budget-money", type=argument(real(0)), metavar="X", help="ask no more after so much"
+    )
     price = "of a million tokens"
     parser.add_argument("--price-in", type=argument(real(0)), default=0.0, metavar="X", help=price)
     parser.add_argument("--price-out", type=argument(real(0)), default=0.0, metavar="X", help=price)
 
 
 def _add_problem_roots(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--problems", type=Path, action="append", metavar="DIR")
-    parser.add_argument("--level", type=argument(whole(1)), action="append", help="repeatable")
+    parser.add_argument(
+        "--problems",
+        type=Path,
+        action="append",
+        metavar="DIR",
+        help="folder of problems (default: problems); repeatable",
+    )
+    parser.add_argument(
+        "--level",
+        type=argument(whole(1)),
+        action="append",
+        metavar="N",
+        help="only this level; repeatable",
+    )
 
 
 def _add_chosen_problems(parser: argparse.ArgumentParser) -> None:
@@ -120,8 +198,18 @@ def _add_chosen_problems(parser: argparse.ArgumentParser) -> None:
 
 def _add_help_options(parser: argparse.ArgumentParser) -> None:
     devices = ", ".join(each.also[0] for each in table())
-    parser.add_argument("--backend", choices=backends(), default="cuda")
-    parser.add_argument("--precision", choices=tuple(DTYPES), default="fp32")
+    parser.add_argument(
+        "--backend",
+        choices=backends(),
+        default="cuda",
+        help="what kernels are to be written in (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--precision",
+        choices=tuple(DTYPES),
+        default="fp32",
+        help="of the inputs that are asked for (default: %(default)s)",
+    )
     parser.add_argument("--examples", choices=tuple(SETS), help="one, where there is one")
     parser.add_argument(
         "--hardware", default=NO_HARDWARE, help=f"{NO_HARDWARE}, {HERE}, or one of {devices}"

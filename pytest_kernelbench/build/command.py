@@ -18,7 +18,13 @@ _ROW = "{:<14} {:<10} {:>9} {:>8} {:>8}  {}"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what ``cache_command`` reads."""
-    parser.add_argument("action", nargs="?", choices=("list", "check", "prune"), default="list")
+    parser.add_argument(
+        "action",
+        nargs="?",
+        choices=("list", "check", "prune"),
+        default="list",
+        help="(default: %(default)s)",
+    )
     parser.add_argument("--cache", type=Path, metavar="DIR", help="(default: .kernelbench)")
     parser.add_argument("--mend", action="store_true", help="check: remove what is damaged")
     parser.add_argument(

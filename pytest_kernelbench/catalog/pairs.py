@@ -62,10 +62,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the file of one problem that lies elsewhere",
     )
-    parser.add_argument("--kb-level", "--level", dest="level", type=argument(whole(1)), metavar="N",
-                        help="the level of what does not say it")  # fmt: skip
     parser.add_argument(
-        "--kb-cache", "--cache", dest="cache", type=Path, default=Path(".kernelbench")
+        "--kb-level",
+        "--level",
+        dest="level",
+        type=argument(whole(1)),
+        metavar="N",
+        help="the level of what does not say it",
+    )
+    parser.add_argument(
+        "--kb-cache",
+        "--cache",
+        dest="cache",
+        type=Path,
+        default=Path(".kernelbench"),
+        metavar="DIR",
+        help="where tables of problems are unpacked (default: %(default)s)",
     )
 
 

@@ -241,7 +241,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("paths", nargs="+", type=Path, help="problem files or folders of them")
     parser.add_argument("--facts", action="store_true", help="compare with the recorded facts")
     parser.add_argument("--facts-file", type=Path, help="the facts, if not in tests/data")
-    parser.add_argument("--size", choices=("smoke", "full"), default="smoke")
+    parser.add_argument(
+        "--size", choices=("smoke", "full"), default="smoke", help="(default: %(default)s)"
+    )
     parser.add_argument("--device", default="cpu", help="cpu, cuda or cuda:N")
     parser.add_argument(
         "--jobs", type=int, default=1, help="processes; more than 1 for the CPU only"

@@ -25,14 +25,26 @@ ROW = "{:<58} {:<12} {:>12} {:>10} {:>8} {:>10}  {}"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what ``problems_command`` reads."""
-    parser.add_argument("roots", nargs="*", type=Path, default=[Path("problems")])
+    parser.add_argument(
+        "roots",
+        nargs="*",
+        type=Path,
+        default=[Path("problems")],
+        metavar="DIR",
+        help="folders of problems (default: problems)",
+    )
     parser.add_argument(
         "--level", type=argument(whole(1)), action="append", help="only this level; repeatable"
     )
     parser.add_argument(
         "--check", action="store_true", help="prove facts and sensitivity on this machine"
     )
-    parser.add_argument("--size", choices=("auto", "smoke", "full"), default="auto")
+    parser.add_argument(
+        "--size",
+        choices=("auto", "smoke", "full"),
+        default="auto",
+        help="auto takes full on a GPU and smoke on a CPU (default: %(default)s)",
+    )
     parser.add_argument(
         "--device", type=argument(device), default="auto", help="auto, cpu, cuda or cuda:N"
     )

@@ -47,9 +47,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only", action="append", default=[], metavar="NAME", help="only this case"
     )
-    parser.add_argument("--size", choices=("auto", "full", "smoke"), default="auto")
+    parser.add_argument(
+        "--size",
+        choices=("auto", "full", "smoke"),
+        default="auto",
+        help="auto takes full on a GPU and smoke on a CPU (default: %(default)s)",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every outcome to FILE")
-    parser.add_argument("--cache", type=Path, default=Path(".kernelbench"), metavar="DIR")
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=Path(".kernelbench"),
+        metavar="DIR",
+        help="where the stamp and builds go (default: %(default)s)",
+    )
     parser.add_argument(
         "--repeat",
         type=argument(whole(1)),
