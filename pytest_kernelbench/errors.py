@@ -18,6 +18,10 @@ What is wrong with a *solution* at judging time is no exception: it is a ``Verdi
 
 from __future__ import annotations
 
+BY_DATA = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError)
+"""What Python raises where data are not what code expects. Where the data are a solution's, it is
+to blame: if nobody were, it could choose not to be judged."""
+
 
 class KernelbenchError(Exception):
     """The root: says what happened, where, and what to do about it."""

@@ -13,11 +13,11 @@ import pytest
 
 from pytest_kernelbench.build import outcome
 from pytest_kernelbench.build.job import Job
-from pytest_kernelbench.build.leavings import Leavings
+from pytest_kernelbench.build.leavings import Leavings, understanding
 from pytest_kernelbench.build.process import End
 from pytest_kernelbench.build.recorder import _OF_TORCH
 from pytest_kernelbench.build.toolchain import find_toolchain
-from pytest_kernelbench.errors import MachineError
+from pytest_kernelbench.errors import BuildError, MachineError
 
 TOOLS = find_toolchain({"PATH": "/usr/bin"})
 ENDED = End(0, 1.0)
@@ -64,7 +64,7 @@ def library(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "library", ["../other/x.so", "calls/../x.so", "/etc/passwd", "calls/none.so", "s.py"]
+    "library", ["../other/x.so", "calls/../x.so", "/etc/passwd", "calls/none.so", "s.py", "."]
 )
 def test_a_manifest_that_names_something_else_is_none(job: Job, library: str) -> None:
     manifest(job, library=library)
@@ -229,6 +229,22 @@ def test_a_child_that_was_killed_is_not_believed_to_have_built(job: Job) -> None
     made = judged(job, End(-9, 1.0, said=b"too much memory"))
     assert made.outcome == "failed"
     assert made.message == "s.py: the module body was ended by SIGKILL\ntoo much memory"
+
+
+def test_a_signal_without_a_name_has_a_number(job: Job) -> None:
+    assert judged(job, End(-40, 1.0)).message == "s.py: the module body was ended by signal 40"
+
+
+@pytest.mark.parametrize("error", [IndexError("odd"), ValueError("odd"), RecursionError("odd")])
+def test_leavings_on_which_the_builder_fails_are_the_builds_fault(error: Exception) -> None:
+    words = f"no sense of what it left .{type(error).__name__}: .*odd"
+    with pytest.raises(BuildError, match=words), understanding():
+        raise error
+
+
+def test_a_full_disk_is_not() -> None:
+    with pytest.raises(OSError, match="full"), understanding():
+        raise OSError("full")
 
 
 def test_a_build_that_did_not_end_keeps_what_it_made(job: Job, tmp_path: Path) -> None:

@@ -109,6 +109,7 @@ FORGED = {
     "nothing": b"",
     "bytes left over": msgspec.msgpack.encode(Ping(1)) + b"!",
     "nesting": b"\x91" * 60_000,
+    "nesting behind a message": b"\x93\xa4Ping\x01" + b"\x91" * 50_000 + b"\xc0",
 }
 
 

@@ -147,7 +147,6 @@ def profile(*rows: Ran, **changes: object) -> Profiled:
         "outside_us": 10.0,
         "own_code": (),
         "converts": False,
-        "start_us": 1.0,
     }
     return Profiled(rows=rows, **(facts | changes))  # type: ignore[arg-type]
 

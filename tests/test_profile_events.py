@@ -115,5 +115,5 @@ def test_thousands_of_rows_are_few_that_fit_into_a_message() -> None:
     kept = _longest(rows)
     assert kept[0].time_us == 399
     assert sum(row.time_us for row in kept) == sum(row.time_us for row in rows)
-    told = wire.Profiled(kept, 1.0, 0.0, (), converts=False, start_us=0.0, note="")
+    told = wire.Profiled(kept, 1.0, 0.0, (), converts=False, note="")
     assert msgspec.convert(msgspec.to_builtins(told), wire.Profiled) == told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import platform
 import resource
@@ -26,6 +27,7 @@ from pytest_kernelbench.errors import Restless, SandboxError  # noqa: E402
 from pytest_kernelbench.sandbox import client  # noqa: E402
 from pytest_kernelbench.sandbox.channel import Closed  # noqa: E402
 from pytest_kernelbench.sandbox.client import Child, ForkServer  # noqa: E402
+from pytest_kernelbench.sandbox.log import Log  # noqa: E402
 from pytest_kernelbench.sandbox.plan import Plan  # noqa: E402
 from pytest_kernelbench.sandbox.tree import alive, cpu_ns, descendants, frozen  # noqa: E402
 
@@ -694,3 +696,24 @@ def test_a_server_outlives_the_thread_that_asked_for_it(
         child = server.spawn(plan, Said)
         assert child.ended(wait_s=10) == 0
         child.kill()
+
+
+def test_a_log_is_read_whatever_its_writer_does_to_its_file() -> None:
+    with Log() as log:
+        os.write(log.fileno(), b"so much\n")
+        os.lseek(log.fileno(), 0, os.SEEK_SET)
+        fcntl.fcntl(log.fileno(), fcntl.F_SETFL, os.O_DIRECT)
+        assert log.tail(100) == "so much"
+        assert log.tail(5) == "much"
+        os.ftruncate(log.fileno(), 0)
+        assert log.tail(100) == ""
+
+
+def test_whether_a_child_can_be_read_at_all(inmate: Child, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert inmate.readable()
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "not permitted")
+
+    monkeypatch.setattr(client.kernel, "read_memory", refuse)
+    assert not inmate.readable()

@@ -25,7 +25,7 @@ from pytest_kernelbench.build.environment import (
 from pytest_kernelbench.build.extension import Extension
 from pytest_kernelbench.build.job import JOB_FILE, LOG_FILE, Job
 from pytest_kernelbench.build.keeping import keep_libraries, keep_logs
-from pytest_kernelbench.build.leavings import Leavings
+from pytest_kernelbench.build.leavings import Leavings, understanding
 from pytest_kernelbench.build.nursery import Nursery
 from pytest_kernelbench.build.precompiled import Precompiled
 from pytest_kernelbench.build.process import run_child
@@ -216,29 +216,38 @@ class Builder:
             with self._slots.hold(others, most) as jobs:
                 started = time.monotonic()
                 job, end = self._run(solution, entry, work, jobs)
-            left = Leavings(Path(job.folder))
-            result = outcome.judge_child(job, left, end, self._tools)
-            made = Entry(
-                solution=str(solution),
-                outcome=result.outcome,
-                message=result.message,
-                need=result.need,
-                warnings=result.warnings,
-                seconds=time.monotonic() - started,
-                cpu_s=end.cpu_s,
-                made_at=time.time(),
-                versions=f"torch {self._tools.torch_version}, sm {self._arch}",
-            )
-            fresh = work / _KEPT
-            with disk_errors(work):
-                fresh.mkdir(mode=0o700)
-                keep_logs(left, end.said, fresh)
-                files = keep_libraries(left, result.manifest, fresh) if result.manifest else {}
-            self._precompiled.consider(left, self.progress.waiting)
-            made = msgspec.structs.replace(made, files=files, size_bytes=tree_bytes(fresh))
-            return self._store.adopt(fresh, base, solution, result.inputs, made), made
+            seconds = time.monotonic() - started
+            with understanding():
+                return self._keep(solution, base, work, (job, end), seconds)
         finally:
             remove_tree(work)
+
+    def _keep(
+        self, solution: Path, base: str, work: Path, ran: tuple[Job, End], seconds: float
+    ) -> tuple[str, Entry]:
+        """Judge what the child left, and take over what is to stay."""
+        job, end = ran
+        left = Leavings(Path(job.folder))
+        result = outcome.judge_child(job, left, end, self._tools)
+        made = Entry(
+            solution=str(solution),
+            outcome=result.outcome,
+            message=result.message,
+            need=result.need,
+            warnings=result.warnings,
+            seconds=seconds,
+            cpu_s=end.cpu_s,
+            made_at=time.time(),
+            versions=f"torch {self._tools.torch_version}, sm {self._arch}",
+        )
+        fresh = work / _KEPT
+        with disk_errors(work):
+            fresh.mkdir(mode=0o700)
+            keep_logs(left, end.said, fresh)
+            files = keep_libraries(left, result.manifest, fresh) if result.manifest else {}
+        self._precompiled.consider(left, self.progress.waiting)
+        made = msgspec.structs.replace(made, files=files, size_bytes=tree_bytes(fresh))
+        return self._store.adopt(fresh, base, solution, result.inputs, made), made
 
     def _run(self, solution: Path, entry: str, work: Path, jobs: int) -> tuple[Job, End]:
         """Have a child build it in a folder of its own within ``work``."""

@@ -92,7 +92,7 @@ def read_manifest(left: Leavings) -> Manifest | None:
         return None
     for library in manifest.libraries:
         # Ours lie beside them: the manifest itself, the entry, the log.
-        if PurePosixPath(library).parts[0] != CALLS or left.size_bytes(library) is None:
+        if PurePosixPath(library).parts[:1] != (CALLS,) or left.size_bytes(library) is None:
             return None
     return manifest
 

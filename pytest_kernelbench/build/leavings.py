@@ -6,6 +6,7 @@ that nobody fills, one file under a thousand names. Nothing here follows, waits 
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import os
@@ -15,10 +16,11 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.build.job import TOOL_LOGS
-from pytest_kernelbench.errors import BuildError, MachineError
+from pytest_kernelbench.errors import BY_DATA, BuildError, MachineError
 from pytest_kernelbench.folders import open_folder, open_plain
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from io import BufferedReader
     from pathlib import Path
 
@@ -29,6 +31,16 @@ _LOGS_BYTES = 16 << 20
 _CHUNK_BYTES = 1 << 20
 _OURS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO})
 """What no child can bring about."""
+
+
+@contextlib.contextmanager
+def understanding() -> Iterator[None]:
+    """Raise ``BuildError`` where what a child left makes the code that reads it fail."""
+    try:
+        yield
+    except BY_DATA as error:
+        what = f"{type(error).__name__}: {error}"
+        raise BuildError(f"the builder can make no sense of what it left ({what})") from error
 
 
 class Leavings:

@@ -13,19 +13,14 @@ from typing import TYPE_CHECKING
 from pytest_kernelbench.build import diagnostics
 from pytest_kernelbench.build.job import Job, Manifest, Report, read_manifest, read_report
 from pytest_kernelbench.errors import BuildError, MachineError
+from pytest_kernelbench.languages import lacks
+from pytest_kernelbench.sandbox.tree import signal_name
 
 if TYPE_CHECKING:
     from pytest_kernelbench.build.leavings import Leavings
     from pytest_kernelbench.build.process import End
     from pytest_kernelbench.build.toolchain import Toolchain
 
-# Modules that are a language or a library of their own: a solution in one of them is not wrong
-# where it is missing.
-DSL_MODULES = frozenset({
-    "apex", "bitblas", "cuda", "cupy", "cutlass", "flash_attn", "flashinfer", "helion", "jax",
-    "jaxlib", "mlir", "mojo", "numba", "pycuda", "quack", "sgl_kernel", "taichi", "thunderkittens",
-    "tilelang", "tk", "triton", "triton_kernels", "tvm", "warp", "xformers",
-})  # fmt: skip
 _SOME_SPACE_BYTES = 64 << 20
 _LIBRARY_BYTES = 2 << 30
 """Of all libraries of a build together."""
@@ -159,7 +154,7 @@ def _readable(text: str) -> str:
 
 def _how_it_died(end: End) -> str:
     if end.exit_status < 0:
-        return f"was ended by {signal.Signals(-end.exit_status).name}"
+        return f"was ended by {signal_name(-end.exit_status)}"
     return f"ended its process (exit status {end.exit_status})"
 
 
@@ -175,7 +170,7 @@ def _missing_tool(report: Report, tools: Toolchain) -> Outcome:
 
 
 def _missing_module(report: Report) -> Outcome:
-    if report.missing in DSL_MODULES:
+    if lacks(report.missing):
         message = f"environment: module {report.missing} missing (pip install it, or run elsewhere)"
         return Outcome("missing", message, f"module {report.missing}", inputs=report.inputs)
     return Outcome("failed", report.traceback or report.error, inputs=report.inputs)

@@ -22,7 +22,7 @@ from pytest_kernelbench.folders import remove_tree
 from pytest_kernelbench.sandbox.channel import Channel, ChannelError
 from pytest_kernelbench.sandbox.import_paths import import_paths
 from pytest_kernelbench.sandbox.lasting import LastingProcess
-from pytest_kernelbench.sandbox.tree import alive, descendants, send
+from pytest_kernelbench.sandbox.tree import alive, descendants, send, signal_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -175,7 +175,7 @@ class _Process:
         if status is not None:
             how = f"ended with status {status}"
             if status < 0:
-                how = f"died of {_signal_name(-status)}"
+                how = f"died of {signal_name(-status)}"
         size = self._log.seek(0, os.SEEK_END)
         self._log.seek(max(0, size - _TOLD_BYTES))
         said = self._log.read().decode(errors="replace").strip()
@@ -202,10 +202,3 @@ def _sweep(place: Path) -> None:
             aged = time.time() - folder.stat().st_mtime > _LEFT_S
             if aged and owner.isdecimal() and not Path(f"/proc/{owner}").exists():
                 remove_tree(folder)  # another user's stays, and is theirs
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -247,7 +247,13 @@ class Bench:
             tree_bytes=host_bytes,
         )
         child = self.server.spawn(plan, wire.FromRunner, limit_bytes=MESSAGE_LIMIT_BYTES)
-        runner = Runner(child, self.settings.timeout_s, trusted=trusted, host_bytes=host_bytes)
+        runner = Runner(
+            child,
+            self.settings.timeout_s,
+            trusted=trusted,
+            on_device=self.gpu,
+            host_bytes=host_bytes,
+        )
         order = wire.Construct(
             source=str(at_hand),
             entry=entry,
@@ -286,9 +292,11 @@ class Bench:
         adopted = runner.ask(
             order, wire.Adopted, (self.state_fd,), "while parameters were compared"
         )
-        if adopted.copied:
-            names = ", ".join(adopted.copied[:_NAMED])
-            names += ", ..." if len(adopted.copied) > _NAMED else ""
+        # It tells which; the names themselves are the reference's.
+        copied = [name for name in prepared.state_names if name in set(adopted.copied)]
+        if copied:
+            names = ", ".join(copied[:_NAMED])
+            names += ", ..." if len(copied) > _NAMED else ""
             runner.notes = (f"parameters copied from the reference by name: {names}",)
 
     def start_baseline(self, name: str = EAGER) -> Runner:

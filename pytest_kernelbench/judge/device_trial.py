@@ -334,7 +334,7 @@ class DeviceTrial:
     def _check_form(self, form: wire.Batched) -> None:
         fault = form_fault(form.structure, form.leaves, self.prepared, self.bench.device)
         if fault:
-            raise Rejected(*fault)
+            self.contender.runner.reject(*fault)
 
     def _check_inputs(self, number: int) -> None:
         for tensor, span in enumerate(self.prepared.inputs):

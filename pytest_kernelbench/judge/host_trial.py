@@ -6,6 +6,7 @@ runs any more; the output is what its memory holds then.
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import time
@@ -13,6 +14,7 @@ from contextlib import ExitStack, closing, contextmanager
 from statistics import median
 from typing import TYPE_CHECKING
 
+from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.judge import questions, wire
 from pytest_kernelbench.judge.checks import extent_bytes, form_fault
 from pytest_kernelbench.judge.crowding import TOO_CROWDED, Ticks, others_share, remark, ticks
@@ -265,8 +267,21 @@ class HostTrial:
             try:
                 runner.child.read(leaf.pointer, self.arena.address + slot, size)
             except OSError as error:
+                self._require_reading(error)
                 text = f"the output's memory cannot be read: {error.strerror}"
                 runner.reject(Status.CRASHED, text)
+
+    def _require_reading(self, error: OSError) -> None:
+        """Blame the machine where it lets nobody read another process: not the reference's either.
+
+        Who forbids it for itself alone stays to blame.
+        """
+        if error.errno == errno.EPERM and not self.bench.start_baseline().child.readable():
+            raise MachineError(
+                "the kernel lets the judge read no memory of another process, which it compares: "
+                "allow ptrace (kernel.yama.ptrace_scope of 0 or 1; in a container --cap-add "
+                "SYS_PTRACE)"
+            ) from error
 
     def _check_inputs(self, current: Round, returned: wire.Returned) -> None:
         if self.bench.prepared.mutates:
@@ -279,6 +294,7 @@ class HostTrial:
                 text = "forward() changed its inputs, which the reference leaves as they are"
                 raise Rejected(Status.ALTERED_INPUTS, text)
         except OSError as error:
+            self._require_reading(error)
             text = f"the inputs' memory cannot be read any more: {error.strerror}"
             raise Rejected(Status.ALTERED_INPUTS, text) from None
         finally:

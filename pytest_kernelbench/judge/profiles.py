@@ -60,5 +60,5 @@ def _of_twin(bench: Bench, make_trial: Callable[[Bench, Runner], Trial]) -> wire
 
 
 def _unknown(why: str, *, refused: bool = False) -> wire.Profiled:
-    note = why.partition("\n")[0]
-    return wire.Profiled((), 0.0, 0.0, (), converts=False, start_us=0.0, note=note, refused=refused)
+    note = why.partition("\n")[0][: wire.NAME_LIMIT]
+    return wire.Profiled((), 0.0, 0.0, (), converts=False, note=note, refused=refused)

@@ -25,7 +25,7 @@ from pytest_kernelbench.judge.profiles import profile_of, reference_profile
 from pytest_kernelbench.judge.progress import Progress
 from pytest_kernelbench.judge.quiet import calibrate
 from pytest_kernelbench.judge.race import TooShort, race
-from pytest_kernelbench.judge.rejection import Rejected, StoodDown
+from pytest_kernelbench.judge.rejection import Rejected, StoodDown, answering
 from pytest_kernelbench.judge.roofline import roof_of, roofline, work_of
 from pytest_kernelbench.judge.rounds import agree
 from pytest_kernelbench.judge.sizes import other_sizes
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from pytest_kernelbench.judge.device import Device
     from pytest_kernelbench.judge.rounds import Trial
     from pytest_kernelbench.judge.runners import Runner
+    from pytest_kernelbench.judge.wire import Profiled
     from pytest_kernelbench.settings import Settings
 
 PRELOAD = (
@@ -189,32 +190,41 @@ class Referee:
                 self._roof = self._roof or roof_of(bench, self.device, self.settings.cache_dir)
         self._control(bench, progress)
         bench.rest()  # an out-of-memory of the solution must be its own
+        with answering():
+            profiled = self._put_to_proof(pair, extension, bench, progress)
+            # Once the contender has given its memory back.
+            self._confirm(pair, extension, bench, progress)
+        reference = reference_profile(bench, self._trial)
+        with answering():
+            progress.ran = find(profiled, reference, on_device=self.device.is_gpu)
+        progress.notes.extend([progress.ran.note] if progress.ran.note else [])
+        if self.settings.shapes:
+            self._agree_elsewhere(pair, extension, progress)
+
+    def _put_to_proof(
+        self, pair: Pair, extension: Extension, bench: Bench, progress: Progress
+    ) -> Profiled:
+        """All that the contender is asked in its first process; gives its profile."""
+        timed = not self.settings.correctness_only
         contender = self._contender(pair, extension, bench, raced=timed)
         progress.walls = contender.child.walls
         progress.missing_walls = contender.child.missing_walls
         progress.notes.extend(contender.notes)
-        try:
-            trial = self._trial(bench, contender)
-            try:
-                agree(trial, bench, contender, progress)
-                if not self.settings.correctness_only:
-                    self._time(trial, bench, progress)
-                    if pair.earlier is not None:
-                        self._time_earlier(trial, bench, (pair.earlier, extension), progress)
-                profiled = profile_of(trial)
-                contender.expect_few_processes()
-                if left := contender.leftovers():
-                    progress.notes.append(f"left {left} processes running; they were ended with it")
-            finally:
-                trial.close()
-        finally:
-            contender.close()
-        # Once the contender has given its memory back.
-        self._confirm(pair, extension, bench, progress)
-        reference = reference_profile(bench, self._trial)
-        progress.ran = find(profiled, reference, on_device=self.device.is_gpu)
-        progress.notes.extend([progress.ran.note] if progress.ran.note else [])
-        for size, words in other_sizes(pair.problem.path).items() if self.settings.shapes else ():
+        with closing(contender), closing(self._trial(bench, contender)) as trial:
+            agree(trial, bench, contender, progress)
+            if timed:
+                self._time(trial, bench, progress)
+                if pair.earlier is not None:
+                    self._time_earlier(trial, bench, (pair.earlier, extension), progress)
+            profiled = profile_of(trial)
+            contender.expect_few_processes()
+            if left := contender.leftovers():
+                progress.notes.append(f"left {left} processes running; they were ended with it")
+        return profiled
+
+    def _agree_elsewhere(self, pair: Pair, extension: Extension, progress: Progress) -> None:
+        """Correctness at the other sizes that the problem's file declares."""
+        for size, words in other_sizes(pair.problem.path).items():
             try:
                 rounds = self._agree_at(size, pair, extension)
             except Rejected as rejected:
@@ -254,7 +264,8 @@ class Referee:
         """Another size of the problem, in processes of its own; gives the rounds that agreed."""
         assert self._server is not None
         there = Progress()
-        with closing(Bench(self._server, pair.problem, self.settings, self.device, size)) as bench:
+        bench = Bench(self._server, pair.problem, self.settings, self.device, size)
+        with closing(bench), answering():
             runner = self._contender(pair, extension, bench, raced=False)
             with closing(runner) as contender, closing(self._trial(bench, contender)) as trial:
                 agree(trial, bench, contender, there)

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import traceback
+from typing import TYPE_CHECKING
+
+from pytest_kernelbench.errors import BY_DATA
 from pytest_kernelbench.verdict import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class StoodDown(Exception):  # noqa: N818 - not an error: an outcome
@@ -24,3 +32,19 @@ class Rejected(Exception):  # noqa: N818 - not an error: an outcome
     def because(self, why: str) -> Rejected:
         """The same, with the ground on which it was tried."""
         return Rejected(self.status, f"{self.reason} ({why})", self.detail, self.notes)
+
+
+@contextlib.contextmanager
+def answering() -> Iterator[None]:
+    """Reject a solution on whose answers the judge itself fails.
+
+    While a solution runs, its answers are the only data that nobody has seen before: the same code
+    has judged the reference. If what follows were nobody's fault, a solution could choose not to be
+    judged. Faults of the machine (``OSError``, ``MachineError``) stay the machine's.
+    """
+    try:
+        yield
+    except BY_DATA as error:
+        reason = f"the judge can make no sense of its answers ({type(error).__name__}: {error})"
+        trace = "".join(traceback.format_exception(error))
+        raise Rejected(Status.CRASHED, " ".join(reason.split())[:2000], trace[-16_000:]) from error

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 from pytest_kernelbench.errors import MachineError, NoRoomError, ProblemError, Restless
 from pytest_kernelbench.judge import wire
 from pytest_kernelbench.judge.rejection import Rejected, StoodDown
+from pytest_kernelbench.languages import lacks
 from pytest_kernelbench.sandbox.channel import Closed, Garbled, Silent, close_all
+from pytest_kernelbench.sandbox.tree import signal_name
 from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
@@ -45,11 +47,18 @@ class Runner:
     """A process that holds one model: the contender (untrusted) or the baseline (trusted)."""
 
     def __init__(
-        self, child: Child, timeout_s: float, *, trusted: bool, host_bytes: int = 0
+        self,
+        child: Child,
+        timeout_s: float,
+        *,
+        trusted: bool,
+        on_device: bool = False,
+        host_bytes: int = 0,
     ) -> None:
         self.child = child
         self.timeout_s = timeout_s
         self.trusted = trusted
+        self.on_device = on_device
         self.host_bytes = host_bytes
         """What its processes may hold between them."""
         self.notes: tuple[str, ...] = ()
@@ -131,16 +140,13 @@ class Runner:
             reason = f"was killed {doing}".rstrip() + ": the kernel had no host memory left"
             self.reject(Status.OUT_OF_MEMORY, reason, tail)
         if number:
-            with contextlib.suppress(ValueError):
-                name = signal.Signals(number).name
-                self.reject(Status.CRASHED, f"died of {name} {doing}".rstrip(), tail)
-            self.reject(Status.CRASHED, f"died of signal {number} {doing}".rstrip(), tail)
+            self.reject(Status.CRASHED, f"died of {signal_name(number)} {doing}".rstrip(), tail)
         code = status >> 8
         self.reject(Status.CRASHED, f"left with exit status {code} {doing}".rstrip(), tail)
 
     def _failed(self, failed: wire.Failed, doing: str) -> NoReturn:
         headline = failed.text.strip().splitlines()[-1] if failed.text.strip() else failed.error
-        if failed.needs_device:
+        if failed.needs_device and not self.on_device:
             self.reject(Status.SKIPPED, f"needs a CUDA device: {headline}", failed.text)
         if failed.out_of_memory:
             self.reject(Status.OUT_OF_MEMORY, f"ran out of memory {doing}: {headline}", failed.text)
@@ -148,7 +154,7 @@ class Runner:
             self.reject(Status.CRASHED, f"device error {doing}: {headline}", failed.text)
         if failed.stage in ("import", "entry"):
             reason = headline
-            if failed.missing_module:
+            if lacks(failed.missing_module):
                 reason = f"needs the module {failed.missing_module}, which is not installed here"
                 self.reject(Status.SKIPPED, reason, failed.text)
             self.reject(Status.NOT_BUILT, reason, failed.text)

@@ -128,14 +128,12 @@ class Ready(Message, frozen=True):
     """The model is constructed."""
 
     state: tuple[Named, ...]
-    seconds: float
 
 
 class Adopted(Message, frozen=True):
     """Which entries of the state were copied from the reference because their values differed."""
 
     copied: tuple[str, ...]
-    unmatched: tuple[str, ...]
 
 
 class Returned(Message, frozen=True):
@@ -213,9 +211,7 @@ class Profiled(Message, frozen=True):
     """Compiled code that neither torch nor Python nor an installed package brought."""
     converts: bool
     """Tensors were handed to NumPy or taken from it."""
-    start_us: float
-    """What starting the profiler took."""
-    note: str = ""
+    note: Name = ""
     """Why there is nothing above, if so."""
     refused: bool = False
     """Whether forward fails under the profiler, and there alone. The referee's to say."""

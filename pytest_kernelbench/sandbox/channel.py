@@ -100,7 +100,7 @@ class Channel(Generic[Message]):
         try:
             body = self._take(self._length(deadline, fds), deadline, fds)
             return self._decoder.decode(body), tuple(fds)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             close_all(fds)
             raise Garbled(f"not a message of this protocol: {error}") from None
         except BaseException:

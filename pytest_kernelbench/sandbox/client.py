@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import json
 import os
@@ -22,6 +23,7 @@ from pytest_kernelbench.sandbox import kernel
 from pytest_kernelbench.sandbox.channel import Channel, ChannelError, Silent
 from pytest_kernelbench.sandbox.import_paths import import_paths
 from pytest_kernelbench.sandbox.lasting import LastingProcess
+from pytest_kernelbench.sandbox.log import Log
 from pytest_kernelbench.sandbox.plan import ALL_STOPPED, ENDING, STOP_ALL, Born, FromServer, Plan
 from pytest_kernelbench.sandbox.tree import (
     alive,
@@ -37,7 +39,6 @@ from pytest_kernelbench.sandbox.tree import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from io import FileIO
 
 _PASSED_ON = (
     "PATH", "LD_LIBRARY_PATH", "LANG", "LC_", "TZ", "OMP_", "MKL_", "KMP_", "OPENBLAS_", "GOMP_",
@@ -146,7 +147,7 @@ class ForkServer:
     def _fork(self, plan: Plan, accepts: object, limit_bytes: int) -> Child:
         Path(plan.scratch).mkdir(parents=True, exist_ok=True)
         with contextlib.ExitStack() as undo:
-            log = undo.enter_context(tempfile.TemporaryFile(buffering=0))
+            log = undo.enter_context(Log())
             ours, theirs = socket.socketpair()
             undo.enter_context(ours)
             with theirs:
@@ -201,7 +202,7 @@ class Child:
     """A process below the fork server, with everything that it starts."""
 
     def __init__(
-        self, born: Born, pid: int, channel: Channel[Any], status_fd: int, log: FileIO
+        self, born: Born, pid: int, channel: Channel[Any], status_fd: int, log: Log
     ) -> None:
         self.pid = pid
         self.init_pid = born.pid
@@ -222,10 +223,7 @@ class Child:
 
     def log_tail(self, size_bytes: int = 4000) -> str:
         """The end of what it printed."""
-        end = self._log.seek(0, os.SEEK_END)
-        self._log.seek(max(0, end - size_bytes))
-        text = self._log.read(size_bytes).decode(errors="replace")
-        return text.strip()
+        return self._log.tail(size_bytes)
 
     def ended(self, wait_s: float = 0.0) -> int | None:
         """The raw wait status if it ended by itself within ``wait_s`` seconds, else None."""
@@ -356,6 +354,18 @@ class Child:
             raise OSError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT))
         if failures:
             raise failures[0]
+
+    def readable(self) -> bool:
+        """Whether the kernel lets us read its memory at all.
+
+        That is looked at before the address, and there is never anything at the first one.
+        """
+        byte = ctypes.c_char()
+        try:
+            kernel.read_memory(self.pid, 0, ctypes.addressof(byte), 1)
+        except OSError as error:
+            return error.errno == errno.EFAULT
+        return True
 
     def kill(self) -> None:
         """End it with all its descendants, wait until they are gone, and forget it."""

@@ -6,6 +6,7 @@ Each raises ``OSError`` with the kernel's own reason.
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import platform
 
@@ -110,7 +111,7 @@ def read_memory(pid: int, address: int, into: int, size: int) -> None:
             ctypes.c_ulong(0),
         )
         if _check(got) == 0:
-            raise OSError(14, "no readable memory at that address")
+            raise OSError(errno.EFAULT, "no readable memory at that address")
         done += got
 
 

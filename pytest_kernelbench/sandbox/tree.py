@@ -43,6 +43,14 @@ def children(pid: int) -> list[int]:
     return found
 
 
+def signal_name(number: int) -> str:
+    """``SIGKILL``, say; most of those for real-time use have no name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
 def command(pid: int) -> list[bytes]:
     """The words that the process was started with; empty if it has ended."""
     try:

@@ -100,7 +100,7 @@ def decode(data: object, kind: type[Message]) -> Message:
         raise MachineError(message)
     try:
         return msgspec.msgpack.decode(data, type=kind, dec_hook=_path)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, RecursionError) as error:
         message = f"a node of the cluster sent no {kind.__name__} that can be read: {error}"
         raise MachineError(message) from None
 

@@ -12,7 +12,6 @@ import time
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import torch
 
 # There is no public way to follow other threads, nor to mark a stretch at the cost of less than a
@@ -45,8 +44,7 @@ def on_device(forward: Callable[[], object]) -> wire.Profiled:
     """Which kernels one forward runs, and which operator launched each."""
     _synchronize()
     profiler = profile(use_device="cuda", use_kineto=True)
-    failed, start_us = _started(profiler)
-    if failed:
+    if failed := _start(profiler):
         return _nothing(failed)
     start_ns = _clock_ns()
     try:
@@ -63,9 +61,7 @@ def on_device(forward: Callable[[], object]) -> wire.Profiled:
         for (name, within), time_us in events.kernel_times(recorded).items()
     ]
     rows += [row for row in _host_rows(times) if row.kind == "compiled"]
-    return wire.Profiled(
-        _longest(rows), wall_us, times.outside_us, (), converts=False, start_us=start_us
-    )
+    return wire.Profiled(_longest(rows), wall_us, times.outside_us, (), converts=False)
 
 
 def on_host(forward: Callable[[], object]) -> wire.Profiled:
@@ -77,14 +73,12 @@ def on_host(forward: Callable[[], object]) -> wire.Profiled:
     while not runs[-1].note and len(runs) < _MOST_RUNS and _clock_ns() < end_ns:
         runs.append(_once_on_host(forward, own))
     # The first run also fills caches: it counts only if it is the only one.
-    best = min(runs[1:] or runs, key=lambda run: run.wall_us)
-    return msgspec.structs.replace(best, start_us=runs[0].start_us)
+    return min(runs[1:] or runs, key=lambda run: run.wall_us)
 
 
 def _once_on_host(forward: Callable[[], object], own: tuple[str, ...]) -> wire.Profiled:
     profiler = profile(experimental_config=_ExperimentalConfig(profile_all_threads=True))
-    failed, start_us = _started(profiler)
-    if failed:
+    if failed := _start(profiler):
         return _nothing(failed)
     watch = _Watch(modules_of(own))
     try:
@@ -101,7 +95,7 @@ def _once_on_host(forward: Callable[[], object], own: tuple[str, ...]) -> wire.P
     times = events.host_times(events.read(profiler))
     rows = _longest(_host_rows(times))
     outside_us = min(times.outside_us, wall_us)  # the marks themselves may have been interrupted
-    return wire.Profiled(rows, wall_us, outside_us, own, converts=watch.converts, start_us=start_us)
+    return wire.Profiled(rows, wall_us, outside_us, own, converts=watch.converts)
 
 
 class _Watch:
@@ -162,18 +156,17 @@ def device_arguments(device: DeviceRunner) -> list[Any]:
     return forms.fill(device.layout, tensors)
 
 
-def _started(profiler: profile) -> tuple[str, float]:
-    """Start it; ``(why not, or empty; microseconds that it took)``."""
-    start_ns = _clock_ns()
+def _start(profiler: profile) -> str:
+    """Start it; why not, or nothing."""
     try:
         profiler.__enter__()
     except Exception as error:  # noqa: BLE001 - whatever it is: no profile, and a note that says so
-        return f"torch's profiler does not start: {type(error).__name__}: {error}", 0.0
-    return "", (_clock_ns() - start_ns) / 1e3
+        return f"torch's profiler does not start: {type(error).__name__}: {error}"
+    return ""
 
 
 def _nothing(why: str) -> wire.Profiled:
-    return wire.Profiled((), 0.0, 0.0, (), converts=False, start_us=0.0, note=why[:_NAME_LIMIT])
+    return wire.Profiled((), 0.0, 0.0, (), converts=False, note=why[:_NAME_LIMIT])
 
 
 def _host_rows(times: events.HostTimes) -> list[wire.Ran]:

@@ -6,7 +6,6 @@ The contender and the baseline are both this.
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 _empty = torch.empty
 _manual_seed = torch.manual_seed
 _no_grad = torch.no_grad
-_clock = time.perf_counter
 
 
 def main(sock: socket.socket) -> None:
@@ -78,7 +76,6 @@ class Runner:
 
     def construct(self, order: wire.Construct, _: tuple[int, ...]) -> wire.Ready:
         """Import and construct; the state that the model has is told by name, type and shape."""
-        start = _clock()
         torch.set_num_threads(order.threads)
         loading.pin_precision(tf32=order.tf32)
         if order.extension:
@@ -93,7 +90,7 @@ class Runner:
             wire.Named(name, str(value.dtype).removeprefix("torch."), tuple(value.shape))
             for name, value in state.items()
         )
-        return wire.Ready(named, _clock() - start)
+        return wire.Ready(named)
 
     def _state(self) -> dict[str, torch.Tensor]:
         if not isinstance(self.model, torch.nn.Module):
@@ -111,9 +108,8 @@ class Runner:
         theirs = dict(zip(order.names, sheet.tensors(order.spans), strict=True))
         ours = self._state()
         fitting = {n: v for n, v in theirs.items() if n in ours and ours[n].shape == v.shape}
-        unmatched = tuple(sorted(set(ours) ^ set(theirs) | (set(theirs) - set(fitting))))
         copied = []
-        if not unmatched:
+        if ours.keys() == theirs.keys() == fitting.keys():
             with _no_grad():
                 for name, value in fitting.items():
                     mine = ours[name]
@@ -121,7 +117,7 @@ class Runner:
                     if not torch.equal(mine, there):
                         mine.copy_(there)
                         copied.append(name)
-        return wire.Adopted(tuple(copied), unmatched)
+        return wire.Adopted(tuple(copied))
 
     def outline(self, order: wire.Outline, _: tuple[int, ...]) -> wire.Done:
         """Prepare the memory that null calls return.
