@@ -26,7 +26,9 @@ _REFUSALS = frozenset({Status.RAISED, Status.CRASHED})
 def profile_of(trial: Trial) -> wire.Profiled:
     """What the trial's contender runs; where that cannot be found out, a note says why."""
     try:
-        return trial.profile()
+        found = trial.profile()
+        # Its own word for it that there is nothing: as good as a profiler that it breaks.
+        return _unknown(found.note, refused=True) if found.note else found
     except Rejected as rejected:
         return _unknown(rejected.reason, refused=rejected.status in _REFUSALS)
     except (MachineError, ProblemError) as error:

@@ -130,19 +130,30 @@ def test_names_of_parameters_are_the_references(judge: Judge, tmp_path: Path) ->
     assert not [note for note in verdict.notes if "9.99" in note]
 
 
-def test_what_it_says_of_its_profile_is_short(judge: Judge, problem: Path, tmp_path: Path) -> None:
+PROFILE = """
+    from pytest_kernelbench.judge import wire
+    from pytest_kernelbench.judge.inside import profile
+
+    def on_host(forward):
+        return wire.Profiled((), 0.0, 0.0, (), converts=False, note={note})
+
+    profile.on_host = on_host
+"""
+
+
+@pytest.mark.parametrize(
+    ("note", "words"),
+    [
+        ('"the profiler does not start"', "one looks which kernels run: the profiler does not st"),
+        ('"x" * 3_000_000', "Expected `str` of length <= 400"),
+    ],
+    ids=["nothing to see", "far too much"],
+)
+def test_who_says_nothing_of_what_ran_ran_no_kernel(
+    judge: Judge, problem: Path, tmp_path: Path, note: str, words: str
+) -> None:
     solution = tmp_path / "double.py"
-    source = dedent(SEND + MODEL) + dedent("""
-        import msgspec
-        from pytest_kernelbench.judge import wire
-        from pytest_kernelbench.judge.inside import profile
-
-        def on_host(forward):
-            return wire.Profiled((), 0.0, 0.0, (), converts=False, note="x" * 3_000_000)
-
-        profile.on_host = on_host
-    """)
-    solution.write_text(source)
+    solution.write_text("import torch\n" + dedent(MODEL) + dedent(PROFILE.format(note=note)))
     verdict = judge(problem, solution)
     assert verdict.status is Status.NOT_A_KERNEL, verdict
-    assert "Expected `str` of length <= 400" in verdict.reasons[0]
+    assert words in verdict.reasons[0]
