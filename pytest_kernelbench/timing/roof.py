@@ -28,8 +28,6 @@ class Roof:
     """Best of read, write and copy, with memory well beyond any cache."""
     flops_per_s: Mapping[str, float]
     """By dtype: ``fp64``, ``fp32`` (no tensor cores), ``tf32``, ``bf16``, ``fp16``."""
-    warm_read_bytes: int = 0
-    """How much of the inputs may be in a cache when a call starts: 0 where it is flushed."""
     write_back_bytes: int = 0
     """How much of the output may be in a cache when a call counts as done: the L2's size."""
     versions: Mapping[str, str] = field(default_factory=dict)
