@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_kernelbench.score import UNTOLD, at, grouped, sample_of, score
-from pytest_kernelbench.verdict import Status
+from pytest_kernelbench.score import at, grouped, sample_of, score
+from pytest_kernelbench.verdict import UNJUDGED, UNSCORED, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +30,7 @@ KINDS_OF_END = {
     "library only": {Status.NOT_A_KERNEL},
     "right": {Status.RIGHT},
     "fast": {Status.FAST},
-    "not judged": {Status.NOT_JUDGED, Status.BAD_PROBLEM, Status.SKIPPED},
+    "not judged": set(UNJUDGED),
 }
 """The columns of the breakdown: failures to run beside wrong results, as the paper parts them."""
 
@@ -200,7 +200,7 @@ def _within(
 ) -> float | None:
     shares = []
     for key in asked:
-        told = [[v for v in each if v.status not in UNTOLD] for each in cell.calls.get(key, [])]
+        told = [[v for v in each if v.status not in UNSCORED] for each in cell.calls.get(key, [])]
         solved = [
             any(success(sample_of(v, strict=strict)) for v in verdicts[:turns])
             for verdicts in told
