@@ -18,6 +18,7 @@ from pytest_kernelbench.judge.inside.casting import cast_module
 from pytest_kernelbench.judge.program import (
     ALL_DTYPES,
     ALL_FAMILIES,
+    Program,
     load_program,
     seed_everything,
 )
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     import torch
 
     from pytest_kernelbench.judge.comparison import Difference
-from pytest_kernelbench.judge.program import Program
 
 MODEL_SEED, INPUT_SEED, OTHER_SEED, FORWARD_SEED = 11, 12, 13, 14
 
