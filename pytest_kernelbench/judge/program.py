@@ -6,7 +6,6 @@ Runs the file's code, so only trusted processes (oracle, audit, census) may use 
 from __future__ import annotations
 
 import importlib.util
-import random
 import sys
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
@@ -15,6 +14,7 @@ from uuid import uuid4
 
 from pytest_kernelbench.errors import ProblemError
 from pytest_kernelbench.judge.inside.casting import cast_module, cast_tensor
+from pytest_kernelbench.judge.inside.seeding import seed_everything
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -160,16 +160,6 @@ def load_program(path: Path, overrides: Mapping[str, object] | None = None) -> P
             raise ProblemError(message)
         setattr(program.module, name, value)
     return program
-
-
-def seed_everything(seed: int) -> None:
-    """Seed each generator a problem file may draw from."""
-    import numpy as np
-    import torch
-
-    torch.manual_seed(seed)
-    random.seed(seed)
-    np.random.seed(seed % 2**32)  # noqa: NPY002 - files draw from the legacy global generator
 
 
 def map_tensors(  # any structure goes in, the same structure comes out

@@ -15,13 +15,8 @@ from pytest_kernelbench.errors import ProblemError
 from pytest_kernelbench.judge.comparison import compare, real_parts
 from pytest_kernelbench.judge.families import transformed
 from pytest_kernelbench.judge.inside.casting import cast_module
-from pytest_kernelbench.judge.program import (
-    ALL_DTYPES,
-    ALL_FAMILIES,
-    Program,
-    load_program,
-    seed_everything,
-)
+from pytest_kernelbench.judge.inside.seeding import seed_everything
+from pytest_kernelbench.judge.program import ALL_DTYPES, ALL_FAMILIES, Program, load_program
 from pytest_kernelbench.settings import DEFAULT_TOLERANCE, DTYPES
 
 if TYPE_CHECKING:

@@ -17,14 +17,9 @@ from pytest_kernelbench.judge import families
 from pytest_kernelbench.judge.inside import forms
 from pytest_kernelbench.judge.inside.casting import cast_module, cast_tensor
 from pytest_kernelbench.judge.inside.loading import pin_precision
+from pytest_kernelbench.judge.inside.seeding import seed_everything
 from pytest_kernelbench.judge.operators import OperatorLog
-from pytest_kernelbench.judge.program import (
-    Program,
-    load_program,
-    map_tensors,
-    seed_everything,
-    sizes,
-)
+from pytest_kernelbench.judge.program import Program, load_program, map_tensors, sizes
 from pytest_kernelbench.settings import DTYPES
 
 if TYPE_CHECKING:
