@@ -10,6 +10,8 @@ from pathlib import Path
 
 import msgspec
 
+from pytest_kernelbench.decoding import decoded
+
 SCHEMA_VERSION = 1
 # One fp32 product can honestly be had from three products of a narrower format on tensor cores
 # (each factor split into two parts, the smallest term left out), at nearly fp32's accuracy.
@@ -61,7 +63,7 @@ def load_roof(cache_dir: Path, uuid: str, versions: Mapping[str, str]) -> Roof |
     cache: whatever is wrong with it, measuring puts it right).
     """
     try:
-        roof = msgspec.json.decode(roof_path(cache_dir, uuid).read_bytes(), type=Roof)
+        roof = decoded(roof_path(cache_dir, uuid).read_bytes(), Roof)
     except (FileNotFoundError, msgspec.MsgspecError):
         return None
     fits = roof.schema == SCHEMA_VERSION and roof.uuid == uuid and roof.versions == versions
