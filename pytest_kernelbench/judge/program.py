@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     import torch
 
+OWN_MODULES = "pytest_kernelbench_problem_"
+"""How the modules of problems' files are called, from the left."""
 ALL_DTYPES = ("fp32", "fp16", "bf16")
 ALL_FAMILIES = ("negated", "zero_mean", "large", "small")
 
@@ -173,11 +175,12 @@ def map_tensors(  # any structure goes in, the same structure comes out
         return change(value)
     if isinstance(value, dict):
         return {key: map_tensors(item, change) for key, item in value.items()}
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(map_tensors(item, change) for item in value))
-    if isinstance(value, (list, tuple)):
-        return type(value)(map_tensors(item, change) for item in value)
-    return value
+    if not isinstance(value, (list, tuple)):
+        return value
+    kind: Any = type(value)
+    # One with names not by its constructor, which may ask more of items than that they be there.
+    made = kind._make if issubclass(kind, tuple) and hasattr(kind, "_fields") else kind
+    return made(map_tensors(item, change) for item in value)
 
 
 def map_clone(arguments: list[Any]) -> list[Any]:
@@ -197,7 +200,7 @@ class _FreshLoader(SourceFileLoader):
 def _imported(path: Path) -> ModuleType:
     # A name of its own: file names such as 1_add_.py are no identifiers, and the same file is
     # loaded at several sizes side by side.
-    name = f"pytest_kernelbench_problem_{uuid4().hex}"
+    name = f"{OWN_MODULES}{uuid4().hex}"
     spec = importlib.util.spec_from_loader(name, _FreshLoader(name, str(path)))
     if spec is None or spec.loader is None:
         message = f"{path} cannot be imported as Python source."

@@ -51,7 +51,13 @@ class Reference:
 
     def init_inputs(self) -> list[Any]:
         """The constructor's arguments, on the CPU."""
-        return self.program.make_init_inputs(self.seed, self.device)
+        made = self.program.make_init_inputs(self.seed, self.device)
+        return [map_tensors(value, lambda tensor: tensor.cpu()) for value in made]
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The model's parameters and buffers by name."""
+        state = self.model.state_dict()
+        return {name: value for name, value in state.items() if isinstance(value, torch.Tensor)}
 
     def inputs(self, seed: int, family: str) -> list[Any]:
         """The arguments of ``forward`` that ``seed`` draws."""
