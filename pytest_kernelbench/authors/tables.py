@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pytest_kernelbench.authors.study import Cell
     from pytest_kernelbench.catalog.pair import Problem
-    from pytest_kernelbench.score import Key, Sample
+    from pytest_kernelbench.score import Key, Sample, Score
     from pytest_kernelbench.verdict import Verdict
 
 KINDS_OF_END = {
@@ -75,38 +75,37 @@ def score_table(
         for cell in cells:
             verdicts = [v for key in asked for v in cell.chosen.get(key, [])]
             result = score(verdicts, asked, (0.0, *thresholds), strict=strict)
-            timed = [
-                *(f"{result.share(p).by_point:.3f}" for p in thresholds[:1]),
-                "-" if result.geomean is None else f"{result.geomean:.2f}x",
-            ]
-            rows.append(
-                (
-                    str(level),
-                    cell.entrant,
-                    str(result.n),
-                    *(f"{result.share(p).value:.3f}" for p in (0.0, *thresholds)),
-                    *(timed if thresholds else ()),
-                    f"{cell.tokens:,}",
-                    f"{cell.money:.2f}" if cell.money else "-",
-                )
-            )
+            paid = (f"{cell.tokens:,}", f"{cell.money:.2f}" if cell.money else "-")
+            rows.append((str(level), cell.entrant, *_scores(result, thresholds), *paid))
     shares = ("right", *(f"fast_{p:g}" for p in thresholds))
     timed_heads = (f"fast_{thresholds[0]:g}, point", "geomean") if thresholds else ()
-    right = "right: share of n problems; samples count by their mean. "
-    fast = (
-        "fast_p: the same of what is right and shown (lower end of the 95 % interval) to be more "
-        "than p times as fast. "
-    )
-    paid = (
-        "Tokens and cost are of the whole arm, on all levels; an arm that starts at another's "
-        "solutions has its own calls alone."
-    )
     return Table(
         "Scores",
         ("level", "model/arm", "n", *shares, *timed_heads, "tokens", "cost"),
         tuple(rows),
-        right + (fast if thresholds else "") + paid,
+        _RIGHT + (_FAST if thresholds else "") + _PAID,
     )
+
+
+_RIGHT = "right: share of n problems; samples count by their mean. "
+_FAST = (
+    "fast_p: the same of what is right and shown (lower end of the 95 % interval) to be more "
+    "than p times as fast. "
+)
+_PAID = (
+    "Tokens and cost are of the whole arm, on all levels; an arm that starts at another's "
+    "solutions has its own calls alone."
+)
+
+
+def _scores(result: Score, thresholds: Sequence[float]) -> Iterator[str]:
+    """A row's columns from ``n`` on, as far as they are scores."""
+    yield str(result.n)
+    for p in (0.0, *thresholds):
+        yield f"{result.share(p).value:.3f}"
+    if thresholds:
+        yield f"{result.share(thresholds[0]).by_point:.3f}"
+        yield "-" if result.geomean is None else f"{result.geomean:.2f}x"
 
 
 def breakdown_table(cells: Sequence[Cell], problems: Sequence[Problem]) -> Table:
