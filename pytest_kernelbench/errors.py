@@ -1,4 +1,4 @@
-"""Every exception of the package, drawn once.
+"""The errors that a user can meet, drawn once.
 
     KernelbenchError
       UsageError         options or files that cannot be understood; nothing has run
@@ -13,7 +13,12 @@
       BuildError         the solution could not be built (``not_built``)
         MissingNeedError   it needs something that is not installed here (``skipped``)
 
-What is wrong with a *solution* at judging time is no exception: it is a ``Verdict``.
+What is wrong with a *solution* at judging time is none of them: it is a ``Verdict``.
+
+Other exceptions of the package are outcomes and signals between its own parts, and caught before
+anybody sees them. Each is defined where it is raised: how a channel ended (``sandbox.channel``),
+what a solution did (``judge.rejection``), how a solution's code failed inside a child (``Stop``,
+``MissingToolError``), why a foreign file has no rows (``catalog.sources``).
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from pytest_kernelbench.options import check_values
 from pytest_kernelbench.question import Question, check_types, names_a_file, no_source
 from pytest_kernelbench.reading import problem as read_problem_id
 from pytest_kernelbench.settings import Settings
-from pytest_kernelbench.verdict import Status, Verdict
+from pytest_kernelbench.verdict import UNJUDGED, Status, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 DEFAULT_AHEAD = 8
 _Asked = tuple[Question, "Future[Verdict]"]
-_UNTOLD = frozenset({Status.NOT_JUDGED, Status.BAD_PROBLEM, Status.SKIPPED})
 
 
 class Judge:
@@ -286,7 +285,7 @@ def reward(
     only ran library kernels earns nothing unless ``library`` says so. None says that the machine or
     the problem failed, or that the solution cannot run here: drop the sample, or ask again.
     """
-    if verdict.status in _UNTOLD:
+    if verdict.status in UNJUDGED:
         return None
     if not verdict.status.right or (verdict.status is Status.NOT_A_KERNEL and not library):
         return 0.0

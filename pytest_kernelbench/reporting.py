@@ -43,7 +43,7 @@ def _completed(item: pytest.Item, verdict: Verdict) -> Verdict:
     if state.stored_times is not None:
         verdict = state.stored_times.beside(verdict)
     before = item.stash.get(HASHES, None)
-    if before is None or verdict.status.untold:
+    if before is None or verdict.status.asked_again:
         return verdict
     from pytest_kernelbench.provenance import provenance
 

@@ -59,7 +59,7 @@ class Resumption:
 
     def _reasons(self, known: Verdict, pair: Pair) -> Iterator[str]:
         """Why a pair must be judged again."""
-        if known.status.untold:
+        if known.status.asked_again:
             yield f"were {known.status.value}"
             return
         settings = self._state.settings

@@ -16,15 +16,12 @@ from functools import lru_cache
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING
 
-from pytest_kernelbench.verdict import Status
+from pytest_kernelbench.verdict import UNSCORED, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pytest_kernelbench.verdict import Verdict
-
-UNTOLD = frozenset({Status.NOT_JUDGED, Status.BAD_PROBLEM})
-"""Statuses that say nothing of the solution."""
 
 _BEYOND = 1e9
 """No speedup; pictures have no scale for it."""
@@ -201,7 +198,7 @@ def grouped(
         key = (verdict.level, verdict.number)
         if key in samples:
             answered.add(key)
-            if verdict.status not in UNTOLD:
+            if verdict.status not in UNSCORED:
                 samples[key].append(sample_of(verdict, strict=strict))
     return [found for key, found in samples.items() if found or key not in answered]
 

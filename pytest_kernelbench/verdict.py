@@ -48,12 +48,17 @@ class Status(str, Enum):
         return self in _RIGHT
 
     @property
-    def untold(self) -> bool:
-        """Whether it says nothing of the pair, so that asking again may say more."""
-        return self in _UNTOLD
+    def asked_again(self) -> bool:
+        """Whether a later session judges the pair anew, since it may say more."""
+        return self in _ASKED_AGAIN
 
 
-_UNTOLD = frozenset({Status.NOT_JUDGED, Status.SKIPPED})
+UNSCORED = frozenset({Status.NOT_JUDGED, Status.BAD_PROBLEM})
+"""The machine or the problem failed: no score counts it, and nobody's solution is at fault."""
+UNJUDGED = UNSCORED | {Status.SKIPPED}
+"""Nothing was found out about the solution: no reward, and no result in other tools' files."""
+_ASKED_AGAIN = frozenset({Status.NOT_JUDGED, Status.SKIPPED})
+"""They hang on the machine, and it may be another one next time."""
 _RIGHT = frozenset({Status.FAST, Status.RIGHT, Status.NOT_A_KERNEL})
 
 

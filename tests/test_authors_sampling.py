@@ -208,7 +208,7 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
         Ledger(tmp_path / "file" / "m", RUN)
 
 
-FOREIGN = [b'{"a": 1', b"text", b"[1, 2"]
+FOREIGN = [b'{"a": 1', b"text", b"[1, 2", b'{"problem": ' + b"[" * 2_000]
 
 
 @pytest.mark.parametrize("text", FOREIGN)

@@ -244,6 +244,7 @@ def test_a_budget_that_ends_is_a_remark(home: Path) -> None:
         ("turns = 3", 'turns = 3\nbackend = "cobol"', "no backend 'cobol'"),
         ('name = "m"', "name = 3", "Expected `str`, got `int`"),
         ("[judge]", "[judge", "is no TOML"),
+        ("turns = 3", f"turns = {'[' * 5_000}", "is no TOML"),
         (
             "price_in = 1.0\nprice_out = 2.0",
             "budget_money = 3",

@@ -493,9 +493,10 @@ def test_settings_beside_a_function(tmp_path: Path) -> None:
     ]
     namespace.update(namespace["SHAPES"][1])
     assert (namespace["get_inputs"](), namespace["get_init_inputs"]()) == ([16, 3], [3])
-    write(tmp_path, "linear/config_forward.json", '{"single_input_configs": 3}')
-    with pytest.raises(UsageError, match=r"config_forward\.json cannot be understood"):
-        problem_of_file(path, tmp_path / "cache", 1)
+    for text in ('{"single_input_configs": 3}', '{"a":' * 2_000):
+        write(tmp_path, "linear/config_forward.json", text)
+        with pytest.raises(UsageError, match=r"config_forward\.json cannot be understood"):
+            problem_of_file(path, tmp_path / "cache", 1)
 
 
 def test_columns() -> None:

@@ -190,7 +190,23 @@ def test_the_file_stays_until_the_first_verdict(tmp_path: Path) -> None:
     assert [record.nodeid for record in read(path)] == ["c::d"]
 
 
-@pytest.mark.parametrize("text", [b'{"a": 1}', b'{"nodeid": 1}', b"x", b'{"a": 1'])
+DEEP = [
+    b'{"nodeid": ' + b"[" * 5_000,
+    b'{"nodeid": "a::b", "provenance": {"settings": {"p": ' + b"[" * 950 + b"]" * 950 + b"}}}",
+]
+
+
+@pytest.mark.parametrize("line", DEEP)
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_a_line_that_is_nested_too_deep_is_no_record(
+    tmp_path: Path, line: bytes, end: bytes
+) -> None:
+    (tmp_path / "x").write_bytes(line + end)
+    with pytest.raises(UsageError, match="x:1: not a record of schema 1: it is nested more than"):
+        list(read(tmp_path / "x"))
+
+
+@pytest.mark.parametrize("text", [b'{"a": 1}', b'{"nodeid": 1}', b"x", b'{"a": 1', *DEEP])
 def test_a_foreign_last_line_is_not_cut_off(tmp_path: Path, text: bytes) -> None:
     path = tmp_path / "mine.json"
     path.write_bytes(text)

@@ -236,10 +236,18 @@ def test_stored_baselines_know_their_device(tmp_path: Path) -> None:
     assert not stored.fits("NVIDIA H200")
 
 
+def nested(levels: int) -> list[Any]:
+    found = list[Any]()
+    for _ in range(levels):
+        found = [found]
+    return found
+
+
 @pytest.mark.parametrize(
     ("content", "why"),
     [
         ([], "cannot be read as KernelBench's timing JSON"),
+        ({"level1": {"1_x.py": {"mean": nested(500)}}}, "it is nested more than"),
         ({"level1": {"1_x.py": 3}}, "cannot be read as KernelBench's timing JSON"),
         ({"easy": {"1_x.py": stats()}}, "'easy' is no level"),
         ({"level1": {"x.py": stats()}}, "level1/x.py: the name does not begin with a number"),

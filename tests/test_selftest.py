@@ -315,3 +315,9 @@ def test_the_room_imports_no_torch() -> None:
         "sys.exit('torch' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "\udcff", "[" * 5_000])
+def test_a_stamp_that_cannot_be_read_is_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / STAMP_FILE).write_text(text, errors="surrogateescape")
+    assert stamp(tmp_path, "cpu-test") is None

@@ -1,4 +1,4 @@
-"""What cannot be: times below what a device can move and compute."""
+"""What cannot be: times below what a device can move."""
 
 from __future__ import annotations
 
@@ -28,12 +28,6 @@ def test_an_output_that_fits_the_cache_need_not_reach_memory() -> None:
     assert found.roof_us == pytest.approx(10.0)
 
 
-def test_inputs_still_in_a_cache_need_not_be_read_from_memory() -> None:
-    warm = Roof("cpu", "CPU", 10e9, {}, warm_read_bytes=1_000_000)
-    assert floor(Work(1_000_000, 0), warm).floor_us == 0.0
-    assert floor(Work(2_000_000, 0), warm).floor_us == pytest.approx(100.0)
-
-
 def test_operators_arithmetic_is_the_roof_but_not_the_floor() -> None:
     """A better algorithm may spare it: a matmul that is only summed is two small sums."""
     work = Work(read_bytes=4_000_000, written_bytes=4_000, flops={"bf16": 9e9})
@@ -51,14 +45,9 @@ def test_the_roof_has_every_byte_and_the_floor_what_is_sure_to_move() -> None:
     assert found.percent_of_roof(250.0) == pytest.approx(100.0)
 
 
-def test_unavoidable_arithmetic_is_the_floor() -> None:
-    found = floor(Work(0, 0, flops={"bf16": 9e9}, least_flops={"bf16": 9e9}), H200)
-    assert found.floor_us == pytest.approx(10.0)
-
-
 def test_arithmetic_of_several_dtypes_adds_up() -> None:
-    found = floor(Work(0, 0, least_flops={"bf16": 9e9, "fp64": 1e9, "tf32": 4.5e9}), H200)
-    assert found.floor_us == pytest.approx(20.0)
+    found = floor(Work(0, 0, flops={"bf16": 9e9, "fp64": 1e9, "tf32": 4.5e9}), H200)
+    assert found.roof_us == pytest.approx(20.0)
 
 
 @pytest.mark.parametrize(

@@ -290,7 +290,17 @@ def test_a_strangers_note_cannot_reach_the_terminal_unclean(tmp_path: Path, hold
     assert len(str(caught.value)) < 700
 
 
-@pytest.mark.parametrize("note", ["", "{", "[]", '{"pid": "x", "user": 1, "command": 2}'])
+@pytest.mark.parametrize(
+    "note",
+    [
+        "",
+        "{",
+        "[]",
+        '{"pid": "x", "user": 1, "command": 2}',
+        '{"pid": 1e999, "user": 1, "command": 2}',
+        "[" * 4096,
+    ],
+)
 def test_a_note_that_cannot_be_read_is_no_error(tmp_path: Path, holder: Holder, note: str) -> None:
     (tmp_path / "GPU-1.lock").write_text(note)
     assert holder.process.poll() is None

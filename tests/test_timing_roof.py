@@ -44,6 +44,7 @@ def test_a_second_measurement_replaces_the_first(tmp_path: Path) -> None:
         "",
         "{",
         "[]",
+        '{"versions": ' + "[" * 5_000,
         '{"uuid": "GPU-1"}',
         '{"uuid":"GPU-1","device":"x","bandwidth_bytes_per_s":0,"flops_per_s":{},"versions":{}}',
         STORED.replace("GPU-1", "GPU-2"),

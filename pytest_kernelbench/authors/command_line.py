@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from pytest_kernelbench.authors.conversation import Sampling
 from pytest_kernelbench.authors.examples import SETS, answered
@@ -14,6 +15,7 @@ from pytest_kernelbench.authors.prompt import NO_HARDWARE, PromptOptions
 from pytest_kernelbench.authors.texts import backends
 from pytest_kernelbench.authors.trajectory import POLICIES, UNTIL
 from pytest_kernelbench.catalog.problems import ProblemCatalog
+from pytest_kernelbench.decoding import decoded
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.reading import argument, device, real, whole
 from pytest_kernelbench.reading import problem as problem_id
@@ -255,8 +257,8 @@ def sampling_of(args: argparse.Namespace) -> Sampling:
     for text in args.extra:
         name, _, value = text.partition("=")
         try:
-            extra.append((name, json.loads(value)))
-        except json.JSONDecodeError as error:
+            extra.append((name, decoded(value, object)))
+        except msgspec.MsgspecError as error:
             message = f"--extra {text!r}: {value!r} is no JSON (a text stands in double quotes)"
             raise UsageError(message) from error
     return Sampling(args.model, args.temperature, args.top_p, args.max_tokens, tuple(sorted(extra)))

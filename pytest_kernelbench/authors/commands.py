@@ -85,30 +85,13 @@ def sample_command(args: argparse.Namespace) -> int:
 def refine_command(args: argparse.Namespace) -> int:
     """Refine; the exit status is 1 where a refinement did not reach its end."""
     args.problems = args.problems or [Path("problems")]
-    settings = Settings(
-        problem_roots=tuple(args.problems),
-        cache_dir=args.cache,
-        device=args.device,
-        size=args.size,
-        dtype=args.precision,
-        seeds=args.seeds,
-        budget_s=args.budget,
-        correctness_only=args.correctness_only,
-    )
+    settings = _settings(args)
     if args.replay is not None:
         return _replay(args, settings)
     if args.model is None:
         message = "whose solutions are to be refined is given with --model"
         raise UsageError(message)
-    plan = Plan(
-        sampling=sampling_of(args),
-        options=prompt_options(args),
-        turns=args.turns,
-        feedback=check_kinds(args.feedback.split(",")),
-        choose=args.choose,
-        until=args.until,
-        history=args.history,
-    )
+    plan = _plan(args)
     starts = _starts(args)
     with Judge(settings) as judge:
 
@@ -128,6 +111,31 @@ def refine_command(args: argparse.Namespace) -> int:
 
         result = asyncio.run(_with_author(args, work))
     return _told(result, plan, len(starts))
+
+
+def _settings(args: argparse.Namespace) -> Settings:
+    return Settings(
+        problem_roots=tuple(args.problems),
+        cache_dir=args.cache,
+        device=args.device,
+        size=args.size,
+        dtype=args.precision,
+        seeds=args.seeds,
+        budget_s=args.budget,
+        correctness_only=args.correctness_only,
+    )
+
+
+def _plan(args: argparse.Namespace) -> Plan:
+    return Plan(
+        sampling=sampling_of(args),
+        options=prompt_options(args),
+        turns=args.turns,
+        feedback=check_kinds(args.feedback.split(",")),
+        choose=args.choose,
+        until=args.until,
+        history=args.history,
+    )
 
 
 def _told(result: Refined, plan: Plan, wanted: int) -> int:

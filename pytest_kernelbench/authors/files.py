@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from pytest_kernelbench.decoding import decoded
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.reports.plain import cut_short
 
@@ -53,7 +54,7 @@ def read_lines(path: Path, kind: type[_T]) -> list[_T]:
         if not line.strip():
             continue
         try:
-            found.append(msgspec.json.decode(line, type=kind))
+            found.append(decoded(line, kind))
         except msgspec.MsgspecError as error:
             if number == len(lines) and cut_short(line, error, _beginning(kind)):
                 break
@@ -72,7 +73,7 @@ def cut_short_line_removed(path: Path, *kinds: type) -> None:
         return
     start = data.rfind(b"\n") + 1
     try:
-        msgspec.json.decode(data[start:])
+        decoded(data[start:], object)
     except msgspec.MsgspecError as error:
         if not any(cut_short(data[start:], error, _beginning(kind)) for kind in kinds):
             message = f"{path}: its last line is no record, nor the beginning of one"

@@ -29,7 +29,7 @@ from pytest_kernelbench.errors import (
     UsageError,
 )
 from pytest_kernelbench.question import Question
-from pytest_kernelbench.verdict import Status
+from pytest_kernelbench.verdict import UNSCORED, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -178,7 +178,7 @@ class Workshop:
         return self._keep(trajectory, answer, verdict)
 
     def _keep(self, trajectory: Trajectory, answer: _Answer, verdict: Verdict) -> Turn:
-        if verdict.status in (Status.NOT_JUDGED, Status.BAD_PROBLEM):
+        if verdict.status in UNSCORED:
             # Not the model's fault: nothing is said to it, and the turn is taken again next time.
             reasons = " ".join(verdict.reasons)
             message = f"{trajectory.head.problem}: {verdict.status.value}: {reasons}"

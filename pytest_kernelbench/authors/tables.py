@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_kernelbench.score import UNTOLD, at, grouped, sample_of, score
-from pytest_kernelbench.verdict import Status
+from pytest_kernelbench.score import at, grouped, sample_of, score
+from pytest_kernelbench.verdict import UNJUDGED, UNSCORED, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from pytest_kernelbench.authors.study import Cell
     from pytest_kernelbench.catalog.pair import Problem
-    from pytest_kernelbench.score import Key, Sample
+    from pytest_kernelbench.score import Key, Sample, Score
     from pytest_kernelbench.verdict import Verdict
 
 KINDS_OF_END = {
@@ -30,7 +30,7 @@ KINDS_OF_END = {
     "library only": {Status.NOT_A_KERNEL},
     "right": {Status.RIGHT},
     "fast": {Status.FAST},
-    "not judged": {Status.NOT_JUDGED, Status.BAD_PROBLEM, Status.SKIPPED},
+    "not judged": set(UNJUDGED),
 }
 """The columns of the breakdown: failures to run beside wrong results, as the paper parts them."""
 
@@ -75,38 +75,37 @@ def score_table(
         for cell in cells:
             verdicts = [v for key in asked for v in cell.chosen.get(key, [])]
             result = score(verdicts, asked, (0.0, *thresholds), strict=strict)
-            timed = [
-                *(f"{result.share(p).by_point:.3f}" for p in thresholds[:1]),
-                "-" if result.geomean is None else f"{result.geomean:.2f}x",
-            ]
-            rows.append(
-                (
-                    str(level),
-                    cell.entrant,
-                    str(result.n),
-                    *(f"{result.share(p).value:.3f}" for p in (0.0, *thresholds)),
-                    *(timed if thresholds else ()),
-                    f"{cell.tokens:,}",
-                    f"{cell.money:.2f}" if cell.money else "-",
-                )
-            )
+            paid = (f"{cell.tokens:,}", f"{cell.money:.2f}" if cell.money else "-")
+            rows.append((str(level), cell.entrant, *_scores(result, thresholds), *paid))
     shares = ("right", *(f"fast_{p:g}" for p in thresholds))
     timed_heads = (f"fast_{thresholds[0]:g}, point", "geomean") if thresholds else ()
-    right = "right: share of n problems; samples count by their mean. "
-    fast = (
-        "fast_p: the same of what is right and shown (lower end of the 95 % interval) to be more "
-        "than p times as fast. "
-    )
-    paid = (
-        "Tokens and cost are of the whole arm, on all levels; an arm that starts at another's "
-        "solutions has its own calls alone."
-    )
     return Table(
         "Scores",
         ("level", "model/arm", "n", *shares, *timed_heads, "tokens", "cost"),
         tuple(rows),
-        right + (fast if thresholds else "") + paid,
+        _RIGHT + (_FAST if thresholds else "") + _PAID,
     )
+
+
+_RIGHT = "right: share of n problems; samples count by their mean. "
+_FAST = (
+    "fast_p: the same of what is right and shown (lower end of the 95 % interval) to be more "
+    "than p times as fast. "
+)
+_PAID = (
+    "Tokens and cost are of the whole arm, on all levels; an arm that starts at another's "
+    "solutions has its own calls alone."
+)
+
+
+def _scores(result: Score, thresholds: Sequence[float]) -> Iterator[str]:
+    """A row's columns from ``n`` on, as far as they are scores."""
+    yield str(result.n)
+    for p in (0.0, *thresholds):
+        yield f"{result.share(p).value:.3f}"
+    if thresholds:
+        yield f"{result.share(thresholds[0]).by_point:.3f}"
+        yield "-" if result.geomean is None else f"{result.geomean:.2f}x"
 
 
 def breakdown_table(cells: Sequence[Cell], problems: Sequence[Problem]) -> Table:
@@ -200,7 +199,7 @@ def _within(
 ) -> float | None:
     shares = []
     for key in asked:
-        told = [[v for v in each if v.status not in UNTOLD] for each in cell.calls.get(key, [])]
+        told = [[v for v in each if v.status not in UNSCORED] for each in cell.calls.get(key, [])]
         solved = [
             any(success(sample_of(v, strict=strict)) for v in verdicts[:turns])
             for verdicts in told

@@ -28,7 +28,7 @@ def read_toml(path: Path, kind: type[_T]) -> _T:
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror}"
         raise UsageError(message) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         message = f"{path} is no TOML: {error}"
         raise UsageError(message) from error
     except msgspec.ValidationError as error:

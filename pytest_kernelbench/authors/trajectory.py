@@ -12,7 +12,7 @@ from pytest_kernelbench.authors.conversation import Message, Reply, Sampling
 from pytest_kernelbench.authors.files import append_line, cut_short_line_removed, read_lines
 from pytest_kernelbench.authors.prompt import PromptOptions
 from pytest_kernelbench.errors import AuthorError, UsageError
-from pytest_kernelbench.verdict import Status, Verdict
+from pytest_kernelbench.verdict import UNJUDGED, Status, Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -137,7 +137,7 @@ def chosen(turns: list[Turn], policy: str) -> Turn | None:
 
 
 _STAGES = (
-    (frozenset({Status.NOT_JUDGED, Status.BAD_PROBLEM, Status.SKIPPED}), 0),
+    (UNJUDGED, 0),
     (frozenset({Status.NOT_BUILT}), 1),
     (frozenset({Status.CRASHED, Status.RAISED, Status.TIMED_OUT, Status.OUT_OF_MEMORY}), 2),
     (frozenset({Status.NOT_A_KERNEL}), 4),

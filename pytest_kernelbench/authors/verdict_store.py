@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_kernelbench.authors.files import append_line, cut_short_line_removed, read_lines
 from pytest_kernelbench.authors.progress import Unseen
-from pytest_kernelbench.verdict import Status, Verdict
+from pytest_kernelbench.verdict import UNSCORED, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     from pytest_kernelbench.library import Judge
     from pytest_kernelbench.question import Question
-
-_AGAIN = frozenset({Status.NOT_JUDGED, Status.BAD_PROBLEM})
-"""The machine or the problem failed: worth another try."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,7 @@ class VerdictStore:
         new = [
             question
             for question, key in wanted
-            if key not in self._known or self._known[key].status in _AGAIN
+            if key not in self._known or self._known[key].status in UNSCORED
         ]
         keys = {id(question): key for question, key in wanted}
         progress = watch(len(new))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from pytest_kernelbench.decoding import decoded
+
 if TYPE_CHECKING:
     from pytest_kernelbench.build.leavings import Leavings
 
@@ -99,6 +101,6 @@ def read_manifest(left: Leavings) -> Manifest | None:
 
 def _decoded(data: bytes | None, kind: type[_Answer]) -> _Answer | None:
     try:
-        return None if data is None else msgspec.json.decode(data, type=kind)
-    except (msgspec.MsgspecError, RecursionError):
+        return None if data is None else decoded(data, kind)
+    except msgspec.MsgspecError:
         return None

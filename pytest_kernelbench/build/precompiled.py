@@ -19,11 +19,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import filelock
+import msgspec
 
 from pytest_kernelbench.build import lean, standins
 from pytest_kernelbench.build.driver import PRECOMPILED, WISHES, flags_key
 from pytest_kernelbench.build.store import write_once
 from pytest_kernelbench.build.waiting import try_lock
+from pytest_kernelbench.decoding import decoded
 from pytest_kernelbench.errors import BuildError, MachineError
 from pytest_kernelbench.folders import remove_tree
 
@@ -144,13 +146,12 @@ def wishes(left: Leavings) -> list[tuple[str, ...]]:
 def known_flags(wish: bytes) -> tuple[str, ...]:
     """The flags of a wish, or nothing if there is one that is not known to be harmless."""
     try:
-        flags = json.loads(wish)
-    except (ValueError, RecursionError):
+        flags = decoded(wish, list[str])
+    except msgspec.MsgspecError:
         return ()
-    if not isinstance(flags, list) or len(flags) > _MOST_FLAGS:
+    if len(flags) > _MOST_FLAGS:
         return ()
-    known = all(isinstance(flag, str) and _KNOWN_FLAG.fullmatch(flag) for flag in flags)
-    return tuple(flags) if known else ()
+    return tuple(flags) if all(map(_KNOWN_FLAG.fullmatch, flags)) else ()
 
 
 def torch_includes(tools: Toolchain) -> list[str]:

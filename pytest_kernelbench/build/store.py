@@ -23,6 +23,7 @@ import msgspec
 import psutil
 
 from pytest_kernelbench.build import inputs
+from pytest_kernelbench.decoding import decoded
 from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.folders import remove_tree
 
@@ -88,7 +89,7 @@ class Store:
         """The entry, marked as used now; None where there is none or it is damaged."""
         folder = self.entries / key
         try:
-            entry = msgspec.json.decode((folder / ENTRY_FILE).read_bytes(), type=Entry)
+            entry = decoded((folder / ENTRY_FILE).read_bytes(), Entry)
         except (OSError, msgspec.MsgspecError):
             return None
         for name, (size_bytes, _) in entry.files.items():
@@ -148,7 +149,7 @@ class Store:
         for path in sorted(self.entries.glob(f"*/{ENTRY_FILE}")):
             with contextlib.suppress(OSError, msgspec.MsgspecError):
                 used_at = path.stat().st_mtime
-                yield path.parent.name, msgspec.json.decode(path.read_bytes(), type=Entry), used_at
+                yield path.parent.name, decoded(path.read_bytes(), Entry), used_at
 
     def sweep(self) -> int:
         """Remove work folders whose builder is dead; returns how many."""
@@ -164,7 +165,7 @@ class Store:
         """Files beside the solution that builds of ``base`` have read, relative to its folder."""
         try:
             names = json.loads((self._inputs / f"{base}.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):  # names of files may be no text: not msgspec
             return []
         return inputs.believable(names) if isinstance(names, list) else []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pytest_kernelbench.catalog.answers import has_fence
 from pytest_kernelbench.catalog.claim import Claim
@@ -111,9 +112,11 @@ def _json(path: Path) -> Claim | None:
         return None
     import msgspec
 
+    from pytest_kernelbench.decoding import decoded
+
     try:
-        value = msgspec.json.decode(data)
-    except (msgspec.MsgspecError, RecursionError):
+        value: Any = decoded(data, object)
+    except msgspec.MsgspecError:
         return None
     return claim_packed(value, _named(path, "JSON")) if is_packed(value) else None
 

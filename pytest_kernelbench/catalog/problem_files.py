@@ -21,6 +21,7 @@ from pytest_kernelbench.catalog.material import (
 from pytest_kernelbench.catalog.naming import parse
 from pytest_kernelbench.catalog.pair import Problem
 from pytest_kernelbench.catalog.sources import columns, tables
+from pytest_kernelbench.decoding import decoded
 from pytest_kernelbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ def _settings(path: Path) -> str:
         message = f"{beside} is not read: {why}"
         raise UsageError(message)
     try:
-        plain = msgspec.json.decode(beside.read_bytes(), type=dict[str, Any])
+        plain = decoded(beside.read_bytes(), dict[str, Any])
         (inputs, init), *others = _combined(plain)
     except (OSError, msgspec.MsgspecError) as error:
         message = f"{beside} cannot be understood: {error}"

@@ -91,11 +91,13 @@ def read(path: Path) -> StoredTimes:
     """Read a timing file. Raises ``UsageError`` with the place of what cannot be understood."""
     import msgspec
 
+    from pytest_kernelbench.decoding import decoded
+
     try:
         if path.stat().st_size > _LIMIT_BYTES:
             message = f"{path} is longer than {_LIMIT_BYTES:,} bytes: no file of baselines is"
             raise UsageError(message)
-        plain = msgspec.json.decode(path.read_bytes(), type=dict[str, dict[str, dict[str, Any]]])
+        plain = decoded(path.read_bytes(), dict[str, dict[str, dict[str, Any]]])
     except (OSError, msgspec.MsgspecError) as error:
         message = f"{path} cannot be read as KernelBench's timing JSON: {error}"
         raise UsageError(message) from None

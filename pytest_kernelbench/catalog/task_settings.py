@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from pytest_kernelbench.catalog.material import SOURCE_LIMIT_BYTES
+from pytest_kernelbench.decoding import decoded
 from pytest_kernelbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -70,14 +71,14 @@ def _entries(text: str) -> Iterator[tuple[str, int, list[str]]]:
 
 def _mapping(lines: list[str]) -> dict[str, Any]:
     if lines[0].startswith("{"):
-        return msgspec.json.decode(_as_json("\n".join(lines)), type=dict[str, Any])
+        return decoded(_as_json("\n".join(lines)), dict[str, Any])
     found: dict[str, Any] = {}
     for line in lines:
         pair = _PAIR.fullmatch(line)
         if pair is None:
             message = f"{line!r} is not NAME: VALUE"
             raise ValueError(message)
-        (found[pair[1]],) = msgspec.json.decode(_as_json(f"[{pair[2]}]"), type=list[Any])
+        (found[pair[1]],) = decoded(_as_json(f"[{pair[2]}]"), list[Any])
     return found
 
 

@@ -35,7 +35,7 @@ class Engine(Protocol):
     def judge(self, pair: Pair, extension: Extension) -> Verdict:
         """Agreement, then time. Whatever a solution does is a verdict.
 
-        ``MachineError`` only when the machine failed twice.
+        ``MachineError`` only when the machine or the judge failed, and trying again did not help.
         """
         ...  # pragma: no cover
 

@@ -1,4 +1,7 @@
-"""Host memory that a runner may have: half of what is free at most; the judge is to outlive it."""
+"""Host memory that a runner may have, so that the judge outlives it.
+
+Half of what is free at most, or 4 GiB where that is more.
+"""
 
 from __future__ import annotations
 

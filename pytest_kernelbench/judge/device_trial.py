@@ -22,7 +22,7 @@ from pytest_kernelbench.judge.rejection import Rejected
 from pytest_kernelbench.judge.station import Batch, Station, pieces
 from pytest_kernelbench.judge.variation import variants
 from pytest_kernelbench.timing.device_state import Snapshot, monitor, throttled
-from pytest_kernelbench.timing.schedule import BatchBounds, plan_batch
+from pytest_kernelbench.timing.schedule import BatchBounds, calls_of_batch
 from pytest_kernelbench.timing.stopping import Apart
 from pytest_kernelbench.verdict import Status
 
@@ -125,9 +125,7 @@ class DeviceTrial:
             memory_bytes=self.bench.kept_bytes,
             most_calls=max(1, _QUEUE_LAUNCHES // (self.prepared.launches + self._launches())),
         )
-        self.calls = plan_batch(
-            net_us, null_us, out_bytes + self.prepared.inputs_bytes, bounds
-        ).calls
+        self.calls = calls_of_batch(net_us, null_us, out_bytes + self.prepared.inputs_bytes, bounds)
         self._moves = net_us < MOVED_US and can_move(self.bench)
 
     def _measure_shift(self) -> None:

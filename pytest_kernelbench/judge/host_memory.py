@@ -19,7 +19,7 @@ class HostArena:
         self.address = ctypes.addressof(self._view)
 
     def touch(self, size_bytes: int) -> None:
-        """Have the first ``size_bytes`` in memory, so that no page fault is timed later."""
+        """Have the first ``size_bytes`` in memory: somebody stands still while it is filled."""
         ctypes.memset(self.address, 0, min(size_bytes, self.size_bytes))
 
     def close(self) -> None:

@@ -23,7 +23,6 @@ from pytest_kernelbench.judge.host_memory import HostArena, Pristine
 from pytest_kernelbench.judge.rejection import Rejected
 from pytest_kernelbench.judge.runners import STIRRED
 from pytest_kernelbench.sandbox import kernel
-from pytest_kernelbench.sandbox.channel import close_all
 from pytest_kernelbench.timing.paired import CPU_LEAST_OF_NULL
 from pytest_kernelbench.timing.stopping import Apart
 from pytest_kernelbench.verdict import Status
@@ -323,8 +322,4 @@ class HostTrial:
             for leaf, slot in zip(returned.leaves, self._slots, strict=True)
         )
         order = questions.Compare(current.number, leaves, current.rng, closely)
-        answer, fds = self.bench.ask_any(order, (self.arena.fd,))
-        close_all(fds)
-        if not isinstance(answer, questions.Compared):
-            raise TypeError(f"the oracle answered {type(answer).__name__} to Compare")
-        return answer
+        return self.bench.ask(order, questions.Compared, (self.arena.fd,))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import mmap
 import os
-import pickle
 import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,25 +15,23 @@ import torch
 
 from pytest_kernelbench.errors import ProblemError
 from pytest_kernelbench.judge import families, questions, wire
-from pytest_kernelbench.judge.agreement import AGREED, Agrees, Expected, inconstant, insensitive
-from pytest_kernelbench.judge.checks import overlaps
+from pytest_kernelbench.judge.agreement import AGREED, Agrees, Expected
 from pytest_kernelbench.judge.comparison import agrees
-from pytest_kernelbench.judge.inside import forms
+from pytest_kernelbench.judge.examination import Examination
+from pytest_kernelbench.judge.handover import laid_out, pickled
 from pytest_kernelbench.judge.inside.memory import dtype
-from pytest_kernelbench.judge.program import ALL_FAMILIES, map_clone, map_tensors
+from pytest_kernelbench.judge.program import map_clone
 from pytest_kernelbench.judge.reference import Reference, finite
 from pytest_kernelbench.judge.spans import contiguous_spans, sealed_memory
-from pytest_kernelbench.judge.variation import mode_of
-from pytest_kernelbench.judge.weakness import hidden_step, negligible_term
 from pytest_kernelbench.sandbox.channel import Channel, Closed
-from pytest_kernelbench.settings import DEFAULT_TOLERANCE
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
 
+    from pytest_kernelbench.judge.examination import Facts
+
 Answer = tuple[wire.Message, tuple[int, ...]]
-_CLOSER_DRAWS = 8
 _SMALL_BYTES, _MOST_KNOWN = 16 << 20, 8
 
 
@@ -51,7 +48,6 @@ class Oracle:
         self.reference: Reference
         self.order: questions.Prepare
         self.draws: dict[int, tuple[int, str]] = {}
-        self.rng: bool = False
         self.modes: tuple[str, ...] = ()
         """How each input may be varied, as the runners were told."""
         self._handlers: dict[type, Callable[[Any, tuple[int, ...]], Answer]] = {
@@ -109,116 +105,42 @@ class Oracle:
         if order.dtype not in declared:
             reason = f"the problem is defined for {', '.join(declared)}, not for {order.dtype}"
             return questions.Refused("skipped", reason), ()
-        arguments = reference.inputs(order.seed + 1, families.PLAIN)
-        self.rng = reference.draws_random(map_clone(arguments))
-        rng = 0 if self.rng else None
-        structure, outputs = reference.forward(map_clone(arguments), rng)
-        _, repeated = reference.forward(map_clone(arguments), rng)
-        _, others = reference.forward(reference.inputs(order.seed + 2, families.PLAIN), rng)
-        same = partial(self.agrees(), atol=order.atol, rtol=order.rtol)
-        if refusal := inconstant(outputs, repeated, others, same):
-            return questions.Refused("bad_problem", refusal), ()
-        usable, notes = self.usable_families(), list[str]()
-        if usable:
-            reference.exact(map_clone(arguments))
-            if reference.no_double:
-                why = reference.no_double.partition("\n")[0]
-                notes.append(f"not held against float64: {why}")
-        blind = insensitive(outputs, others, same)
-        del repeated, others
-        by_others = usable or order.atol <= DEFAULT_TOLERANCE["fp32"]
-        if blind and not (by_others and self.seen_closer(outputs, order, rng)):
-            return questions.Refused("bad_problem", blind), ()
-        tiny = "" if self.rng else negligible_term(reference, map_clone(arguments), order)
-        if tiny:
-            return questions.Refused("bad_problem", tiny), ()
-        hidden = blind
-        # Ours have been audited, and all their families decide.
-        if not blind and not reference.program.is_native:
-            hidden = hidden_step(reference, map_clone(arguments), rng, self.agrees(), order)
-        output_spans, _ = contiguous_spans(outputs)
-        expanded = tuple(overlaps(each.shape, each.stride()) for each in outputs)
-        layout, inputs = self.layout(arguments)
-        spans, size = contiguous_spans(inputs)
-        self.modes = tuple(map(mode_of, inputs))
-        mutates = reference.mutates(reference.inputs(order.seed + 1, families.PLAIN), rng)
-        forward_us = reference.forward_us(arguments, rng)
-        operators = reference.operators(arguments, rng)
+        facts = Examination(reference, order, self.agrees()).facts()
+        self.modes = facts.modes
         reference.restore()
-        del arguments, inputs, outputs
-        l2_bytes, free_bytes = device_memory(reference.device)
-        state = {
-            name: value
-            for name, value in reference.model.state_dict().items()
-            if isinstance(value, torch.Tensor)
-        }
+        return self._told(facts)
+
+    def _told(self, facts: Facts) -> Answer:
+        """The facts, the state's memory, and what constructing the model takes."""
+        reference = self.reference
+        program, device = reference.program, reference.device
+        l2_bytes, free_bytes = device_memory(device)
+        state = reference.state()
         state_spans, state_bytes = contiguous_spans(list(state.values()))
+        init = pickled(reference.init_inputs())
         memory = sealed_memory(list(state.values()), state_spans, state_bytes)
-        init = [
-            map_tensors(value, lambda tensor: tensor.cpu()) for value in reference.init_inputs()
-        ]
-        if reference.program.init_on != order.device.partition(":")[0]:
+        notes = facts.notes
+        if program.init_on != device.type:
             reason = "the problem's constructor does not work under a device context"
-            notes.append(f"{reason}: constructed on the CPU")
+            notes += (f"{reason}: constructed on the CPU",)
         answer = questions.Prepared(
+            **(vars(facts) | {"notes": notes}),
             overrides=reference.overrides,
-            pickled_init=pickle.dumps(init),
-            construct_on_device=reference.program.init_on != "cpu" or order.device == "cpu",
+            pickled_init=init,
+            construct_on_device=program.init_on != "cpu" or device.type == "cpu",
             state_names=tuple(state),
             state=state_spans,
             state_bytes=state_bytes,
-            structure=structure,
-            outputs=output_spans,
-            expanded=expanded,
-            pickled_layout=layout,
-            inputs=spans,
-            inputs_bytes=size,
-            modes=self.modes,
-            draws_random=self.rng,
-            mutates=mutates,
-            families=usable,
-            forward_us=forward_us,
-            launches=operators.count,
-            native=reference.program.is_native,
-            hidden=hidden,
-            notes=tuple(notes),
-            flops=float(operators.flops),
+            native=program.is_native,
             l2_bytes=l2_bytes,
             free_bytes=free_bytes,
         )
         return answer, (memory,)
 
-    def usable_families(self) -> tuple[str, ...]:
-        """The input families that the problem bears; none where ``forward`` draws randomly."""
-        declared = self.reference.program.FAMILIES
-        return () if self.rng else tuple(each for each in ALL_FAMILIES if each in declared)
-
-    def seen_closer(
-        self, outputs: list[torch.Tensor], order: questions.Prepare, rng: int | None
-    ) -> bool:
-        """Whether float32's tolerance tells some other draw of inputs from the first.
-
-        A single number in a short dtype repeats by chance, so several are tried.
-        """
-        finest = DEFAULT_TOLERANCE["fp32"]
-        same = partial(self.agrees(), atol=min(order.atol, finest), rtol=min(order.rtol, finest))
-        for number in range(3, 3 + _CLOSER_DRAWS):
-            inputs = self.reference.inputs(order.seed + number, families.PLAIN)
-            _, others = self.reference.forward(inputs, rng)
-            if not all(same(a, b) for a, b in zip(outputs, others, strict=True)):
-                return True
-        return False
-
     @staticmethod
     def layout(arguments: list[Any]) -> tuple[bytes, list[torch.Tensor]]:
-        """The arguments with slots in place of tensors, pickled; and the tensors, contiguous."""
-        tensors: list[torch.Tensor] = []
-
-        def slot(tensor: torch.Tensor) -> Any:
-            tensors.append(tensor.detach().contiguous())
-            return forms.Slot(len(tensors) - 1)
-
-        return pickle.dumps([map_tensors(value, slot) for value in arguments]), tensors
+        """See ``laid_out``."""
+        return laid_out(arguments)
 
     def arguments(self, number: int) -> list[Any]:
         """The arguments of round ``number``, made from its seed."""
@@ -230,7 +152,7 @@ class Oracle:
         self.draws[order.number] = (order.seed, order.family)
         arguments = self.arguments(order.number)
         usable = order.family == families.PLAIN or self.bears(arguments)
-        tensors = self.layout(arguments)[1]
+        tensors = laid_out(arguments)[1]
         spans, size = contiguous_spans(tensors)
         if self.reference.device.type != "cpu":
             return questions.Drawn(spans, size, usable), ()

@@ -13,11 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_kernelbench.judge.bench import Bench
-    from pytest_kernelbench.judge.device_trial import DeviceTrial
-    from pytest_kernelbench.judge.host_trial import HostTrial
+    from pytest_kernelbench.judge.rounds import Trial
     from pytest_kernelbench.judge.runners import Runner
-
-    Trial = HostTrial | DeviceTrial
 
 _REFUSALS = frozenset({Status.RAISED, Status.CRASHED})
 """After dozens of forwards that did not. Time and memory a profiler may take itself."""

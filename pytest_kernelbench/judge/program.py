@@ -6,7 +6,6 @@ Runs the file's code, so only trusted processes (oracle, audit, census) may use 
 from __future__ import annotations
 
 import importlib.util
-import random
 import sys
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
@@ -15,6 +14,7 @@ from uuid import uuid4
 
 from pytest_kernelbench.errors import ProblemError
 from pytest_kernelbench.judge.inside.casting import cast_module, cast_tensor
+from pytest_kernelbench.judge.inside.seeding import seed_everything
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     import torch
 
+OWN_MODULES = "pytest_kernelbench_problem_"
+"""How the modules of problems' files are called, from the left."""
 ALL_DTYPES = ("fp32", "fp16", "bf16")
 ALL_FAMILIES = ("negated", "zero_mean", "large", "small")
 
@@ -162,16 +164,6 @@ def load_program(path: Path, overrides: Mapping[str, object] | None = None) -> P
     return program
 
 
-def seed_everything(seed: int) -> None:
-    """Seed each generator a problem file may draw from."""
-    import numpy as np
-    import torch
-
-    torch.manual_seed(seed)
-    random.seed(seed)
-    np.random.seed(seed % 2**32)  # noqa: NPY002 - files draw from the legacy global generator
-
-
 def map_tensors(  # any structure goes in, the same structure comes out
     value: Any,
     change: Callable[[torch.Tensor], torch.Tensor],
@@ -183,11 +175,12 @@ def map_tensors(  # any structure goes in, the same structure comes out
         return change(value)
     if isinstance(value, dict):
         return {key: map_tensors(item, change) for key, item in value.items()}
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(map_tensors(item, change) for item in value))
-    if isinstance(value, (list, tuple)):
-        return type(value)(map_tensors(item, change) for item in value)
-    return value
+    if not isinstance(value, (list, tuple)):
+        return value
+    kind: Any = type(value)
+    # One with names not by its constructor, which may ask more of items than that they be there.
+    made = kind._make if issubclass(kind, tuple) and hasattr(kind, "_fields") else kind
+    return made(map_tensors(item, change) for item in value)
 
 
 def map_clone(arguments: list[Any]) -> list[Any]:
@@ -207,7 +200,7 @@ class _FreshLoader(SourceFileLoader):
 def _imported(path: Path) -> ModuleType:
     # A name of its own: file names such as 1_add_.py are no identifiers, and the same file is
     # loaded at several sizes side by side.
-    name = f"pytest_kernelbench_problem_{uuid4().hex}"
+    name = f"{OWN_MODULES}{uuid4().hex}"
     spec = importlib.util.spec_from_loader(name, _FreshLoader(name, str(path)))
     if spec is None or spec.loader is None:
         message = f"{path} cannot be imported as Python source."

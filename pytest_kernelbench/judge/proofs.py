@@ -15,12 +15,8 @@ from pytest_kernelbench.errors import ProblemError
 from pytest_kernelbench.judge.comparison import compare, real_parts
 from pytest_kernelbench.judge.families import transformed
 from pytest_kernelbench.judge.inside.casting import cast_module
-from pytest_kernelbench.judge.program import (
-    ALL_DTYPES,
-    ALL_FAMILIES,
-    load_program,
-    seed_everything,
-)
+from pytest_kernelbench.judge.inside.seeding import seed_everything
+from pytest_kernelbench.judge.program import ALL_DTYPES, ALL_FAMILIES, Program, load_program
 from pytest_kernelbench.settings import DEFAULT_TOLERANCE, DTYPES
 
 if TYPE_CHECKING:
@@ -29,7 +25,6 @@ if TYPE_CHECKING:
     import torch
 
     from pytest_kernelbench.judge.comparison import Difference
-from pytest_kernelbench.judge.program import Program
 
 MODEL_SEED, INPUT_SEED, OTHER_SEED, FORWARD_SEED = 11, 12, 13, 14
 

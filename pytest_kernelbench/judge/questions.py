@@ -48,7 +48,7 @@ class Prepared(Message, frozen=True):
     inputs: tuple[Span, ...]
     inputs_bytes: int
     modes: tuple[str, ...]
-    """How the keyed generator may vary each input: ``scale``, ``symmetric`` or ``pick``."""
+    """How the keyed generator may vary each input; see ``variation.mode_of``."""
     draws_random: bool
     mutates: bool
     """The reference changes its own inputs."""

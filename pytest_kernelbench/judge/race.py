@@ -111,7 +111,7 @@ def _run(track: Track, rules: Rules, spoiled: list[str]) -> tuple[Stopping, Look
     for _ in range(_NULLS_FIRST):
         stopping.add_null(*track.null())
     spent_s, start = 0.0, time.monotonic()
-    for first, _ in rounds(("baseline", "contender")):
+    for first, _ in rounds("baseline", "contender"):
         while True:
             baseline_us, ours_us = track.pair(contender_first=first == "contender")
             spent_s += (baseline_us + ours_us) * track.calls / 1e6

@@ -17,14 +17,9 @@ from pytest_kernelbench.judge import families
 from pytest_kernelbench.judge.inside import forms
 from pytest_kernelbench.judge.inside.casting import cast_module, cast_tensor
 from pytest_kernelbench.judge.inside.loading import pin_precision
+from pytest_kernelbench.judge.inside.seeding import seed_everything
 from pytest_kernelbench.judge.operators import OperatorLog
-from pytest_kernelbench.judge.program import (
-    Program,
-    load_program,
-    map_tensors,
-    seed_everything,
-    sizes,
-)
+from pytest_kernelbench.judge.program import Program, load_program, map_tensors, sizes
 from pytest_kernelbench.settings import DTYPES
 
 if TYPE_CHECKING:
@@ -56,7 +51,13 @@ class Reference:
 
     def init_inputs(self) -> list[Any]:
         """The constructor's arguments, on the CPU."""
-        return self.program.make_init_inputs(self.seed, self.device)
+        made = self.program.make_init_inputs(self.seed, self.device)
+        return [map_tensors(value, lambda tensor: tensor.cpu()) for value in made]
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """The model's parameters and buffers by name."""
+        state = self.model.state_dict()
+        return {name: value for name, value in state.items() if isinstance(value, torch.Tensor)}
 
     def inputs(self, seed: int, family: str) -> list[Any]:
         """The arguments of ``forward`` that ``seed`` draws."""

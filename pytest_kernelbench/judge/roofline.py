@@ -43,7 +43,7 @@ def roof_of(bench: Bench, device: Device, cache_dir: Path) -> Roof:
 
 
 def work_of(prepared: questions.Prepared, dtype: str) -> Work:
-    """The least that a call must move, and the arithmetic of the reference's operators."""
+    """What a call is sure to move; all that it has; the arithmetic of the reference's operators."""
     read = sum(span.size_bytes for span in prepared.inputs)
     written = sum(span.size_bytes for span in prepared.outputs)
     state = sum(span.size_bytes for span in prepared.state)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_kernelbench.judge.inside.modes import MIX, PICK, SCALE, SYMMETRIC, VARIANTS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import torch
 
-SCALE, SYMMETRIC, PICK, MIX = "scale", "symmetric", "pick", "mix"
-FROM_SEVERAL = frozenset({PICK, MIX})
+FROM_SEVERAL = frozenset(mode for mode, draws in VARIANTS.items() if draws > 1)
 """Those that take several draws."""
-VARIANTS = 4
-"""So many."""
 _SCALED = frozenset({"float64", "float32", "float16", "bfloat16"})
 """Dtypes that the generator multiplies in."""
 _FEW = 16
@@ -24,7 +23,7 @@ _ROW_SUM_ERROR = 1e-3
 
 def variants(modes: Iterable[str]) -> int:
     """How many draws inputs of these modes take between them."""
-    return VARIANTS if FROM_SEVERAL.intersection(modes) else 1
+    return max((VARIANTS[mode] for mode in modes), default=1)
 
 
 def mode_of(tensor: torch.Tensor) -> str:

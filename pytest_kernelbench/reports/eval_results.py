@@ -13,7 +13,7 @@ import statistics
 from typing import TYPE_CHECKING, Any
 
 from pytest_kernelbench.catalog.material import readable
-from pytest_kernelbench.verdict import Status
+from pytest_kernelbench.verdict import UNJUDGED, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from pytest_kernelbench.verdict import Measurement, Verdict
 
-SAYS_NOTHING = frozenset({Status.NOT_JUDGED, Status.SKIPPED, Status.BAD_PROBLEM})
-"""Left out, as KernelBench leaves out what it could not evaluate: never counted as wrong."""
 EXCESSIVE_SPEEDUP = 10.0
 """Above it KernelBench asks for a second look."""
 _NO_RUNTIME = -1.0
@@ -34,7 +32,7 @@ def write(path: Path, verdicts: Iterable[Verdict]) -> list[Path]:
     """Write the file, or one for each entrant and level; gives what was written."""
     groups: dict[tuple[str, int], list[Verdict]] = {}
     for verdict in verdicts:
-        if verdict.status not in SAYS_NOTHING:
+        if verdict.status not in UNJUDGED:  # KernelBench leaves out what it could not evaluate
             groups.setdefault((verdict.entrant, verdict.level), []).append(verdict)
     written = []
     for (entrant, level), group in sorted(groups.items()):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+from pytest_kernelbench.decoding import decoded
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.reports.plain import cut_short, json_bytes
 from pytest_kernelbench.reports.sources import source_of
@@ -120,7 +121,7 @@ def latest(
 
 def _decode(line: bytes) -> Record:
     """Raises ``msgspec.ValidationError`` where it is JSON, but no record."""
-    plain: dict[str, Any] = msgspec.json.decode(line, type=dict[str, Any])
+    plain: dict[str, Any] = decoded(line, dict[str, Any])
     _check_schema(plain.get("schema"))
     _restore_numbers(plain, Verdict)
     _restore_numbers(plain.get("roofline"), Roofline)

@@ -24,9 +24,7 @@ _SCOPE_ABSTRACT_SOCKETS, _SCOPE_SIGNALS = 1 << 0, 1 << 1
 _RULE_PATH_BENEATH = 1
 _ASK_VERSION = 1
 # The ABI from which on the kernel knows each.
-_WITH_REFER, _WITH_TRUNCATE, _WITH_TCP, _WITH_IOCTL, _WITH_SCOPES = 2, 3, 4, 5, 6
 _ABI_REFER, _ABI_TRUNCATE, _ABI_TCP, _ABI_IOCTL_DEV, _ABI_SCOPES = 2, 3, 4, 5, 6
-"""The version that brought each."""
 
 
 class _Ruleset(ctypes.Structure):

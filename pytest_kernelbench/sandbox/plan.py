@@ -52,12 +52,6 @@ class Stillborn(msgspec.Struct, frozen=True, tag=True):
     reason: str
 
 
-class Ended(msgspec.Struct, frozen=True, tag=True):
-    """The child ended by itself, with a raw wait status."""
-
-    status: int
-
-
 FromServer = Born | Stillborn
 
 STOP_ALL = signal.SIGUSR1

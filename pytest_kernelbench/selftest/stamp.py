@@ -9,7 +9,10 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from pytest_kernelbench import __version__
+from pytest_kernelbench.decoding import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +76,6 @@ def stamp(cache_dir: Path, device_uuid: str) -> str | None:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return decoded(path.read_bytes(), dict[str, Any])
+    except (OSError, msgspec.MsgspecError):
         return {}  # none yet, or cut short by a full disk: the next selftest writes a new one
-    return found if isinstance(found, dict) else {}

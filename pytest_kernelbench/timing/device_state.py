@@ -48,7 +48,6 @@ class Snapshot:
 
     uuid: str
     sm_clock_mhz: int | None = None
-    memory_clock_mhz: int | None = None
     throttle_reasons: tuple[str, ...] = ()
     temperature_c: int | None = None
     power_w: float | None = None
@@ -128,7 +127,6 @@ class DeviceMonitor:
         return Snapshot(
             uuid=self._uuid,
             sm_clock_mhz=self._ask(nvml.nvmlDeviceGetClockInfo, handle, nvml.NVML_CLOCK_SM),
-            memory_clock_mhz=self._ask(nvml.nvmlDeviceGetClockInfo, handle, nvml.NVML_CLOCK_MEM),
             throttle_reasons=_names(reasons or 0),
             temperature_c=self._ask(
                 nvml.nvmlDeviceGetTemperature, handle, nvml.NVML_TEMPERATURE_GPU

@@ -1,9 +1,9 @@
-"""What no kernel can beat on a device: bytes that must move, arithmetic that must happen.
+"""What no kernel can beat on a device: the bytes that must move.
 
 Two different questions. *Impossible* is a rejection, so it counts only what no algorithm avoids:
-bytes of inputs and outputs beyond what a cache can hold, and such arithmetic as is known to be
-needed (a lone dense matrix product; not the operator trace, which a better algorithm may halve).
-*Percent of the roof* is a figure to read: there the arithmetic of the reference's operators counts.
+bytes of inputs that are sure to be read, and of outputs beyond what a cache can hold. Arithmetic is
+not among it: a better algorithm may do with less than the reference's operators. *Percent of the
+roof* is a figure to read: there their arithmetic counts, and every byte.
 """
 
 from __future__ import annotations
@@ -22,13 +22,11 @@ class Work:
     """What one call of a problem has to do."""
 
     read_bytes: int
-    """Inputs and parameters that every correct forward reads, each once."""
+    """So much of the inputs as every correct forward reads."""
     written_bytes: int
     """Outputs."""
     flops: Mapping[str, float] = field(default_factory=dict)
     """Counted from the reference's operators, by dtype (``fp32``, ``bf16``, ...)."""
-    least_flops: Mapping[str, float] = field(default_factory=dict)
-    """Of these, what no algorithm avoids; leave empty where that is not certain."""
     moved_bytes: int = 0
     """Inputs, parameters and outputs, each once, as the roof has it; 0: what is sure to move."""
 
@@ -55,20 +53,17 @@ class Floor:
         if not self.impossible(time_us, error_us, margin):
             return ""
         return (
-            f"impossible: {time_us:.3g} us per call, but moving the problem's bytes and doing its "
-            f"unavoidable arithmetic takes this device at least {self.floor_us:.3g} us; some of "
-            "the work is not in the time, and the pair is not counted as fast"
+            f"impossible: {time_us:.3g} us per call, but moving the bytes that every right answer "
+            f"has to move takes this device at least {self.floor_us:.3g} us; some of the work is "
+            "not in the time, and the pair is not counted as fast"
         )
 
 
 def floor(work: Work, roof: Roof) -> Floor:
     """The floor of one call on the device that ``roof`` describes."""
-    read = max(work.read_bytes - roof.warm_read_bytes, 0)
     # Written lines may still lie in the cache when the digest has been taken.
     written = max(work.written_bytes - roof.write_back_bytes, 0)
-    needed_s = max(
-        (read + written) / roof.bandwidth_bytes_per_s, _arithmetic_s(work.least_flops, roof)
-    )
+    needed_s = (work.read_bytes + written) / roof.bandwidth_bytes_per_s
     moved = max(work.moved_bytes, work.read_bytes + work.written_bytes)
     whole_s = moved / roof.bandwidth_bytes_per_s
     roof_s = max(needed_s, whole_s, _arithmetic_s(work.flops, roof))

@@ -28,9 +28,13 @@ import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import msgspec
+
+from pytest_kernelbench.decoding import decoded
 from pytest_kernelbench.errors import MachineError
+from pytest_kernelbench.texts import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -209,7 +213,7 @@ def _write_note(handle: int) -> None:
         user = pwd.getpwuid(os.getuid()).pw_name
     except KeyError:  # a container without an entry for this uid
         user = str(os.getuid())
-    note = {"pid": os.getpid(), "user": user, "command": _command()[:300]}
+    note = {"pid": os.getpid(), "user": user, "command": encodable(_command()[:300])}
     os.ftruncate(handle, 0)
     os.pwrite(handle, json.dumps(note).encode(), 0)
 
@@ -230,9 +234,9 @@ def _read_note(handle: int) -> tuple[str, int]:
     Written by a stranger, so it is cut, cleaned and never relied upon.
     """
     try:
-        note = json.loads(os.pread(handle, _NOTE_BYTES, 0))
+        note = decoded(os.pread(handle, _NOTE_BYTES, 0), dict[str, Any])
         pid, user, command = int(note["pid"]), str(note["user"]), str(note["command"])
-    except (ValueError, KeyError, TypeError):
+    except (msgspec.MsgspecError, ValueError, KeyError, TypeError):
         return "a process that has just taken it", 0
     words = f"pid {pid} of {user} ({command})"
     clean = "".join(character if character.isprintable() else "?" for character in words[:400])

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 CPU_LEAST_OF_NULL = 0.2
-"""On the CPU the protocol reads every output byte, so its cost can dwarf a short program's."""
+"""On the CPU the protocol (messages, mapping inputs, stopping all threads) can cost many times what
+a short program does."""
 _LEAST_US = 1e-3
 _ROBUST_COUNT = 4
 

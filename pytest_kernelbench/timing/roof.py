@@ -10,6 +10,8 @@ from pathlib import Path
 
 import msgspec
 
+from pytest_kernelbench.decoding import decoded
+
 SCHEMA_VERSION = 1
 # One fp32 product can honestly be had from three products of a narrower format on tensor cores
 # (each factor split into two parts, the smallest term left out), at nearly fp32's accuracy.
@@ -28,8 +30,6 @@ class Roof:
     """Best of read, write and copy, with memory well beyond any cache."""
     flops_per_s: Mapping[str, float]
     """By dtype: ``fp64``, ``fp32`` (no tensor cores), ``tf32``, ``bf16``, ``fp16``."""
-    warm_read_bytes: int = 0
-    """How much of the inputs may be in a cache when a call starts: 0 where it is flushed."""
     write_back_bytes: int = 0
     """How much of the output may be in a cache when a call counts as done: the L2's size."""
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -63,7 +63,7 @@ def load_roof(cache_dir: Path, uuid: str, versions: Mapping[str, str]) -> Roof |
     cache: whatever is wrong with it, measuring puts it right).
     """
     try:
-        roof = msgspec.json.decode(roof_path(cache_dir, uuid).read_bytes(), type=Roof)
+        roof = decoded(roof_path(cache_dir, uuid).read_bytes(), Roof)
     except (FileNotFoundError, msgspec.MsgspecError):
         return None
     fits = roof.schema == SCHEMA_VERSION and roof.uuid == uuid and roof.versions == versions

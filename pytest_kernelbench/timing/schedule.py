@@ -3,37 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 MOST_CALLS = 1000
 
 
-def rounds(sides: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Without end: the order in which the sides take their turn, one round after the other.
+def rounds(first: str, second: str) -> Iterator[tuple[str, str]]:
+    """Without end: the order in which two sides take their turn, one round after the other.
 
-    For two sides AB BA, BA AB, BA AB, AB BA, ...: each two rounds (ABBA) cancel a drift that is
-    steady, each four one that bends (the order of the rounds is the Thue-Morse sequence). More
-    sides (two baselines, the null) go forwards and backwards in the same manner.
+    AB BA, BA AB, BA AB, AB BA, ...: each two rounds (ABBA) cancel a drift that is steady, each four
+    one that bends (the order of the rounds is the Thue-Morse sequence).
     """
-    number = 0
-    while True:
-        backwards = number.bit_count() % 2
-        yield tuple(reversed(sides)) if backwards else tuple(sides)
-        number += 1
-
-
-@dataclass(frozen=True)
-class Batch:
-    """How many calls are timed as one, and what decided it."""
-
-    calls: int
-    bound: str
-    """``length`` (long enough for the clock), ``memory``, ``budget`` or ``calls`` (the most)."""
-    time_us: float
-    """What one batch of the baseline is expected to take."""
+    for number in count():
+        yield (second, first) if number.bit_count() % 2 else (first, second)
 
 
 @dataclass(frozen=True)
@@ -51,10 +37,10 @@ class BatchBounds:
     most_calls: int = MOST_CALLS
 
 
-def plan_batch(
+def calls_of_batch(
     call_us: float, null_us: float, memory_per_call_bytes: int, bounds: BatchBounds
-) -> Batch:
-    """Choose the number of calls from the *baseline's* time, never from the solution's.
+) -> int:
+    """How many calls are timed as one: by the *baseline's* time, never by the solution's.
 
     ``call_us``: net time of one baseline call; ``null_us``: the protocol's own time per call. A
     solution that could influence this number would slow its warm-up down to be timed only once.
@@ -68,12 +54,7 @@ def plan_batch(
         raise ValueError(message)
     each_us = call_us + null_us
     # The net part must be long enough by itself: the null is subtracted and proves nothing.
-    wanted = {
-        "length": -(-bounds.length_us // call_us),
-        "memory": bounds.memory_bytes // max(memory_per_call_bytes, 1),
-        "budget": bounds.budget_us // (2 * bounds.least_pairs * each_us),
-        "calls": bounds.most_calls,
-    }
-    bound = min(wanted, key=lambda name: wanted[name])
-    calls = max(int(wanted[bound]), 1)
-    return Batch(calls, bound, calls * each_us)
+    long_enough = -(-bounds.length_us // call_us)
+    kept = bounds.memory_bytes // max(memory_per_call_bytes, 1)
+    paid = bounds.budget_us // (2 * bounds.least_pairs * each_us)
+    return max(int(min(long_enough, kept, paid, bounds.most_calls)), 1)

@@ -146,3 +146,107 @@ def test_inputs_that_the_reference_refuses_are_not_tried(judge: Judge, tmp_path:
     expression = "torch.nn.functional.binary_cross_entropy(x, x.flip(0), reduction='none')"
     verdict = judge(*pair(tmp_path, expression, inputs="torch.rand(64, 64)"))
     assert verdict.status.right, verdict.reasons
+
+
+OTHERS = """
+import dataclasses, difflib, types, typing
+import torch
+from torch.nn.utils.rnn import pack_sequence
+
+
+class Two(typing.NamedTuple):
+    a: object
+    b: object
+
+
+@dataclasses.dataclass
+class Options:
+    scale: float = 2.0
+
+
+def doubled(x):
+    return x * 2
+
+
+class Model(torch.nn.Module):
+    def __init__(self, *options):
+        super().__init__()
+
+    def forward(self, x):
+        return {expression} + 1
+
+
+def get_inputs():
+    return [{inputs}]
+
+
+def get_init_inputs():
+    return [{init}]
+"""
+
+
+def other(folder: Path, expression: str, inputs: str, init: str) -> tuple[Path, Path]:
+    """A problem whose arguments are no mere tensors, and a solution that is a copy of it."""
+    problem, solution = folder / "problem.py", folder / "solution.py"
+    text = OTHERS.format(expression=expression, inputs=inputs, init=init)
+    problem.write_text(text)
+    solution.write_text(text.replace("class Model(", "class ModelNew("))
+    return problem, solution
+
+
+@pytest.mark.parametrize(
+    ("expression", "inputs", "init", "words"),
+    [
+        ("x.a * x.b", f"Two({RANDN}, 2)", "", "get_inputs() returns Two, which the file itself"),
+        ("x[0].a", f"[Two({RANDN}, 2)]", "", "get_inputs() returns Two, which the file itself"),
+        ("x", RANDN, "Options()", "get_init_inputs() returns Options, which the file itself"),
+        ("x", RANDN, "{'f': doubled}", "get_init_inputs() returns doubled, which the file itself"),
+        ("x", RANDN, "lambda x: x", "get_init_inputs() returns what no other process can have: "),
+    ],
+)
+def test_what_only_the_problems_file_has_is_told_from_what_a_solution_does(
+    judge: Judge, tmp_path: Path, expression: str, inputs: str, init: str, words: str
+) -> None:
+    verdict = judge(*other(tmp_path, expression, inputs, init))
+    assert verdict.status is Status.BAD_PROBLEM
+    assert words in verdict.reasons[0]
+    assert "Return tensors, plain values, tuples, lists and dicts" in verdict.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("expression", "inputs"),
+    [
+        ("x[0] * x[1]", f"({RANDN}, torch.randn(()).item())"),
+        ("x[0] * float(x[1].sum())", f"({RANDN}, torch.randn(3).numpy())"),
+        ("sum(x)", f"[{RANDN}] * (1 + int(torch.rand(()) * 1e6))"),
+    ],
+)
+def test_plain_values_that_change_from_draw_to_draw_are_no_solutions_fault(
+    judge: Judge, tmp_path: Path, expression: str, inputs: str
+) -> None:
+    verdict = judge(*other(tmp_path, expression, inputs, ""))
+    assert verdict.status is Status.BAD_PROBLEM
+    assert "beside tensors, or how many there are, changes from one draw" in verdict.reasons[0]
+
+
+def test_tensors_that_nobody_reaches_are_no_solutions_fault(judge: Judge, tmp_path: Path) -> None:
+    inputs = f"types.SimpleNamespace(v={RANDN})"
+    verdict = judge(*other(tmp_path, "x.v * 2", inputs, ""))
+    assert verdict.status is Status.BAD_PROBLEM
+    assert "a tensor inside of an object, where the judge cannot vary it" in verdict.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("expression", "inputs"),
+    [
+        ("x.a * x.b", f"difflib.Match({RANDN}, 2, None)"),
+        ("x['m'][0].a * x['m'][0].size", f"{{'m': (difflib.Match({RANDN}, 2, {RANDN}),)}}"),
+        ("x.data * 2", "pack_sequence([torch.randn(64), torch.randn(32)])"),
+    ],
+)
+def test_arguments_with_names_are_put_together_again(
+    judge: Judge, tmp_path: Path, expression: str, inputs: str
+) -> None:
+    """``PackedSequence`` has a constructor that looks at what it gets."""
+    verdict = judge(*other(tmp_path, expression, inputs, "difflib.Match(1, 2, 3)"))
+    assert verdict.status.right, verdict.reasons

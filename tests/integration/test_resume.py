@@ -192,6 +192,7 @@ def test_a_file_that_changes_while_it_is_judged_is_judged_again(counted) -> None
     ("content", "message"),
     [
         ('{"level": 1}\n{"level": 2}\n', "*out.jsonl:1: not a record of schema 1: *"),
+        ('{"nodeid": ' + "[" * 5_000, "*out.jsonl:1: not a record of schema 1: it is nested *"),
         (None, "*out.jsonl*not a file in a folder*"),
     ],
 )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from pytest_kernelbench.decoding import decoded
 from pytest_kernelbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -64,16 +65,16 @@ def _lines(path: Path) -> Iterator[Row]:
 
 def _line(number: int, line: bytes) -> Row:
     try:
-        return Row(number, msgspec.json.decode(line))
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        return Row(number, decoded(line, object))
+    except msgspec.MsgspecError as error:
         return Row(number, None, trouble=f"no JSON: {error}")
 
 
 def _json(path: Path) -> Iterator[Row]:
     data = path.read_bytes()
     try:
-        value: Any = msgspec.json.decode(data)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        value = decoded(data, object)
+    except msgspec.MsgspecError as error:
         lines = data.split(b"\n", 2)
         if len(lines) > 1 and isinstance(_line(1, lines[0]).value, dict):
             # JSON Lines that somebody called .json.

@@ -7,8 +7,8 @@ was imported.
 
 from __future__ import annotations
 
+import io
 import pickle
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -30,13 +30,6 @@ _PARAMETER = torch.nn.Parameter
 _TENSOR = torch.Tensor
 _STRIDED = torch.strided
 _as_tensor = torch.tensor
-
-
-@dataclass(frozen=True)
-class Slot:
-    """Where a tensor stood in a layout of inputs."""
-
-    index: int
 
 
 def flatten(value: Any) -> tuple[str, list[torch.Tensor]]:
@@ -92,17 +85,19 @@ def plain(tensor: torch.Tensor) -> torch.Tensor:
     return tensor
 
 
-def fill(pickled_layout: bytes, tensors: list[torch.Tensor]) -> list[Any]:
-    """The arguments of ``forward``: the layout made by the oracle, with its slots filled."""
-    layout = pickle.loads(pickled_layout)  # noqa: S301 - made by the oracle
-    return [_filled(value, tensors) for value in layout]
+class Filling(pickle.Unpickler):
+    """Reads a layout: where a tensor stood is its number among ``tensors``."""
+
+    def __init__(self, layout: bytes, tensors: list[torch.Tensor]) -> None:
+        super().__init__(io.BytesIO(layout))
+        self._tensors = tensors
+
+    def persistent_load(self, number: Any) -> Any:
+        """The tensor of that number."""
+        return self._tensors[number]
 
 
-def _filled(value: Any, tensors: list[torch.Tensor]) -> Any:
-    if isinstance(value, Slot):
-        return tensors[value.index]
-    if isinstance(value, dict):
-        return {key: _filled(item, tensors) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return type(value)(_filled(item, tensors) for item in value)
-    return value
+def fill(layout: bytes, tensors: list[torch.Tensor]) -> list[Any]:
+    """The arguments of ``forward``: the layout made by the oracle, with its tensors."""
+    arguments: list[Any] = Filling(layout, tensors).load()
+    return arguments

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from pytest_kernelbench.judge.inside.memory import dtype
+from pytest_kernelbench.judge.inside.modes import COPY, NUMBERS, PICK, VARIANTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,9 +19,7 @@ if TYPE_CHECKING:
     from pytest_kernelbench.judge.inside.driver import Protocol
     from pytest_kernelbench.judge.wire import Span
 
-MODES = {"copy": 0, "scale": 1, "symmetric": 2, "pick": 3, "mix": 4}
 KINDS = {"float32": 1, "float64": 2, "float16": 3, "bfloat16": 4}
-VARIANTS = {"copy": 1, "scale": 1, "symmetric": 1, "pick": 4, "mix": 4}
 _THREADS = 256
 _MOST_BLOCKS = 132 * 16
 STATE_BYTES = 64
@@ -77,7 +76,7 @@ def generate(
         tensors.append(out)
         if span.size_bytes == 0:
             continue
-        bytewise = recipe.mode in ("copy", "pick")
+        bytewise = recipe.mode in (COPY, PICK)
         size = span.size_bytes if bytewise else span.size_bytes // kind.itemsize
         protocol.generate(
             blocks_for(size // (16 if bytewise else 4)),
@@ -85,7 +84,7 @@ def generate(
             out.data_ptr(),
             recipe.base.data_ptr(),
             size,
-            MODES[recipe.mode],
+            NUMBERS[recipe.mode],
             KINDS.get(span.dtype, 0),
             span.shape[-1] if span.shape else 1,
             recipe.row_bytes,

@@ -7,7 +7,6 @@ import importlib.util
 import linecache
 import os
 import pickle
-import random
 import re
 import sys
 import traceback
@@ -19,6 +18,7 @@ from pytest_kernelbench.deviceless import lacks_device
 from pytest_kernelbench.errors import said
 from pytest_kernelbench.judge.inside import interpreter
 from pytest_kernelbench.judge.inside.casting import cast_module
+from pytest_kernelbench.judge.inside.seeding import seed_everything
 from pytest_kernelbench.judge.wire import Construct, Failed
 
 if TYPE_CHECKING:
@@ -76,15 +76,6 @@ def _needs_device(error: BaseException, own: Sequence[traceback.FrameSummary], s
         return True
     asked = own[-1].line or "" if own else ""
     return bool(_ASKS_FOR_DEVICE.search(f"{asked}\n{said(error)}"))
-
-
-def seed_everything(seed: int) -> None:
-    """Seed each generator that a constructor may draw from."""
-    import numpy as np
-
-    torch.manual_seed(seed)
-    random.seed(seed)
-    np.random.seed(seed % 2**32)  # noqa: NPY002 - files draw from the legacy global generator
 
 
 def _switches() -> Iterator[Any]:

@@ -122,7 +122,7 @@ class Runner:
     def outline(self, order: wire.Outline, _: tuple[int, ...]) -> wire.Done:
         """Prepare the memory that null calls return.
 
-        Written once, so that reading it costs what reading costs.
+        Written once, so that its pages are there, as those of an output are.
         """
         if self.device is not None:
             self.device.outline(order)
