@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 import signal
 import socket
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any, final
 from pytest_kernelbench.errors import Restless, SandboxError
 from pytest_kernelbench.sandbox import kernel
 from pytest_kernelbench.sandbox.channel import Channel, ChannelError, Silent
-from pytest_kernelbench.sandbox.import_paths import import_paths
+from pytest_kernelbench.sandbox.import_paths import boot
 from pytest_kernelbench.sandbox.lasting import LastingProcess
 from pytest_kernelbench.sandbox.plan import ALL_STOPPED, ENDING, STOP_ALL, Born, FromServer, Plan
 from pytest_kernelbench.sandbox.tree import (
@@ -57,12 +56,7 @@ _BORN_GRAIN_S = 0.01
 """The kernel's ticks, by which it tells when a process began."""
 _QUIET_LOOKS = 2
 """One look at all processes is not enough: one seen last may have woken one seen first."""
-_BOOT = (
-    "import sys, json; paths, fd, preload = json.loads(sys.argv[1]);"
-    "sys.path[:0] = [p for p in paths[0] if p not in sys.path];"
-    "sys.path += [p for p in paths[1] if p not in sys.path];"
-    "from pytest_kernelbench.sandbox.server import serve; serve(fd, preload)"
-)
+_ENTRY = "pytest_kernelbench.sandbox.server:serve"
 
 
 @final
@@ -95,9 +89,8 @@ class ForkServer:
         ours, theirs = socket.socketpair()
         undo.enter_context(ours)
         with theirs:
-            arguments = json.dumps([import_paths(), theirs.fileno(), preload])
             self._process = LastingProcess(
-                [sys.executable, "-I", "-c", _BOOT, arguments],
+                [sys.executable, *boot(_ENTRY, theirs.fileno(), preload)],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=self._log,
