@@ -38,11 +38,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from io import FileIO
 
-_PASSED_ON = (
-    "PATH", "LD_LIBRARY_PATH", "LANG", "LC_", "TZ", "OMP_", "MKL_", "KMP_", "OPENBLAS_", "GOMP_",
-    "CUDA_", "NVIDIA_", "TORCH_", "TRITON_", "MAX_JOBS", "CC", "CXX", "HIP_", "ROCR_", "ROCM_",
-    "PYTORCH_", "THUNDERKITTENS_ROOT", "CUTLASS_",
+_PASSED_ON = frozenset({
+    "PATH", "LD_LIBRARY_PATH", "LANG", "LANGUAGE", "TZ", "MAX_JOBS", "CC", "CXX",
+    "THUNDERKITTENS_ROOT",
+    # By name: hosts of models have their key in NVIDIA_API_KEY.
+    "NVIDIA_TF32_OVERRIDE", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES",
+})  # fmt: skip
+_PASSED_ON_FROM = (
+    "LC_", "OMP_", "MKL_", "KMP_", "OPENBLAS_", "GOMP_", "CUDA_", "TORCH_", "TRITON_", "HIP_",
+    "ROCR_", "ROCM_", "PYTORCH_", "CUTLASS_",
 )  # fmt: skip
+"""Beginnings: what settles one library."""
 _START_TIMEOUT_S = 120.0
 _KILL_PATIENCE_S = 10.0
 _KILL_PAUSE_S = 0.005
@@ -59,6 +65,15 @@ _QUIET_LOOKS = 2
 _ENTRY = "pytest_kernelbench.sandbox.server:serve"
 
 
+def _passed_on(environment: Mapping[str, str]) -> dict[str, str]:
+    """What libraries and compilers need of the user's environment, and nothing else of it."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if name in _PASSED_ON or name.startswith(_PASSED_ON_FROM)
+    }
+
+
 @final
 class ForkServer:
     """A warm process that children are forked from. Use as a context manager, or ``close`` it."""
@@ -70,9 +85,7 @@ class ForkServer:
 
         Raises ``SandboxError``.
         """
-        environment = {
-            name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)
-        } | dict(settle or {})
+        environment = _passed_on(os.environ) | dict(settle or {})
         with contextlib.ExitStack() as undo:
             try:
                 self._start(list(preload), environment, undo)
