@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from pytest_kernelbench.judge.audit import Request, audit, main, reports
+from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.judge import audit as audit_module
+from pytest_kernelbench.judge.audit import Request, audit, reports, run_audit
 from pytest_kernelbench.judge.facts import contradictions, read_facts
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+FACTS = Path(__file__).parent / "data" / "problem_facts.jsonl"
 PROBLEM = '''"""{title}."""
 
 import torch
@@ -99,10 +100,10 @@ def test_each_proof_catches_what_it_is_about(
     assert str(report).startswith("FAIL  level1/019_relu")
 
 
-def test_small_size_must_be_small(tmp_path: Path) -> None:
-    path = problem(tmp_path, "return torch.relu(x.repeat(50_000, 1))[:50]")  # 300 MB
-    report = audit(Request(path, measure_only=True))
-    assert report.failures == ("SMOKE is too large: it needs over 200 MB",)
+def test_small_size_must_be_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit_module, "SMOKE_LIMIT_BYTES", 5e6)
+    path = problem(tmp_path, "return torch.relu(x.repeat(2_000, 1))[:50]")  # 12 MB
+    assert audit(Request(path)).failures == ("SMOKE is too large: it needs over 5 MB",)
 
 
 def test_random_forward_is_judged_under_its_seed(tmp_path: Path) -> None:
@@ -122,7 +123,7 @@ def test_kernelbench_file_needs_no_layout(tmp_path: Path) -> None:
 
 
 def test_facts(tmp_path: Path) -> None:
-    facts = read_facts()[1, 19]
+    facts = read_facts(FACTS)[1, 19]
     found = " | ".join(contradictions(problem(tmp_path, name="019_rely"), facts))
     assert "file name: 019_rely, expected 019_relu" in found
     assert "inputs: [[[4000, 30], 'float32']], expected [[[4096, 393216], 'float32']]" in found
@@ -143,27 +144,40 @@ def test_a_process_that_dies_fails_its_own_problem_only(tmp_path: Path) -> None:
     assert found[1].failures == ()
 
 
-def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    problem(tmp_path)
-    problem(tmp_path, "return x * 0", name="020_zero")
+def test_a_departure_overrules_the_fact_that_it_names(tmp_path: Path) -> None:
+    facts = read_facts(FACTS)[1, 19]
+    gelu = problem(tmp_path, "return torch.nn.functional.gelu(x)", "torch.randn(4096, 393216)")
+    known = replace(facts, departures={"operators: relu": "another function"})
+    assert list(contradictions(gelu, known)) == ["operators: gelu runs 1 times, expected 0"]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (None, "cannot read the facts of the problems: .*No such file"),
+        ("{\n", "facts.jsonl:1: these are no facts of a problem: Input data was truncated"),
+        ('{"level": 1}\n', "facts.jsonl:1: these are no facts of a problem: .*`number`"),
+        ("\udcff", "cannot read the facts of the problems: .*utf-8"),
+    ],
+)
+def test_facts_that_cannot_be_read(tmp_path: Path, text: str | None, complaint: str) -> None:
+    path = tmp_path / "facts.jsonl"
+    if text is not None:
+        path.write_bytes(text.encode(errors="surrogateescape"))
+    with pytest.raises(UsageError, match=complaint):
+        read_facts(path)
+
+
+def test_a_line_a_problem_and_a_summary(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [problem(tmp_path), problem(tmp_path, "return x * 0", name="020_zero")]
     written = tmp_path / "reports.jsonl"
-    assert main([str(tmp_path), "--json", str(written)]) == 1
+    assert run_audit([Request(path) for path in paths], json_path=written) == 1
     output = capsys.readouterr().out.splitlines()
     assert [line[:10] for line in output[:2]] == ["ok    leve", "FAIL  leve"]
     assert output[-1].startswith("2 problems: 1 ok, 1 failed, in ")
     assert len(written.read_text().splitlines()) == 2
 
 
-def test_reports_are_no_problem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = problem(tmp_path)
-    before = path.read_text()
-    assert main([str(tmp_path), "--json", str(path)]) == 2
-    assert f"--json would write over problem {path}" in capsys.readouterr().err
-    assert path.read_text() == before
-
-
-def test_command_without_problems(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(tmp_path)]) == 1
+def test_nothing_audited_is_nothing_proved(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_audit([]) == 1
     assert "0 problems" in capsys.readouterr().out
-    assert main([str(tmp_path / "none")]) == 2
-    assert "neither a problem file nor a folder" in capsys.readouterr().err

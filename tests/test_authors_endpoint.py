@@ -6,7 +6,6 @@ import asyncio
 import subprocess
 import sys
 import threading
-import time
 from contextlib import suppress
 from typing import Any
 
@@ -133,9 +132,7 @@ def test_trouble_without_end() -> None:
 
 def test_slow_answers_time_out() -> None:
     with serve([Answer(TEXT, delay_s=5), Answer(TEXT)]) as server:
-        start = time.monotonic()
         assert one(server, timeout_s=0.3).attempts == 2
-        assert time.monotonic() - start < 4
 
 
 def test_nobody_listens() -> None:

@@ -81,6 +81,7 @@ REFUSED = [
     ("problems pr --check --json no/x", "--json no/x: not a file in a folder that exists"),
     ("problems pr --check --json /proc/self/x", "--json /proc/self/x cannot be written: No such"),
     ("problems pr --json x", "--json is what --check finds, a line a problem: give that too"),
+    ("problems pr --facts x", "--facts is what --check also holds problems to: give that too"),
     ("problems pr --check --device foo", "'foo' is none of auto, cpu, cuda, cuda:N"),
     ("problems pr --check --jobs 0", "'0' is not a whole number of at least 1"),
     ("problems pr --level x", "'x' is not a whole number of at least 1"),

@@ -1,17 +1,21 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pytest_kernelbench.catalog.family import family
 from pytest_kernelbench.catalog.problems import ProblemCatalog
+from pytest_kernelbench.judge import audit
 from pytest_kernelbench.judge.census import measure_size
 from pytest_kernelbench.judge.facts import read_facts
 from pytest_kernelbench.judge.listing import add_arguments, problems_command
 
 PROBLEMS = Path(__file__).parents[1] / "problems"
+RELU = PROBLEMS / "level1" / "019_relu.py"
+FACTS = Path(__file__).parent / "data" / "problem_facts.jsonl"
 
 
 def command(*arguments: str) -> int:
@@ -21,7 +25,7 @@ def command(*arguments: str) -> int:
 
 
 def test_families_are_those_of_the_facts() -> None:
-    facts = read_facts()
+    facts = read_facts(FACTS)
     found = {
         (each.level, each.number): family(each) for each in ProblemCatalog([PROBLEMS]).problems
     }
@@ -77,6 +81,37 @@ def test_check_runs_the_proofs(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert output[-1].startswith("1 problems: 1 ok, 0 failed")
 
 
+def test_a_single_file_is_checked_and_held_to_the_facts(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[audit.Request] = []
+
+    def note(requests: list[audit.Request], *_: object) -> int:
+        asked.extend(requests)
+        return 0
+
+    monkeypatch.setattr(audit, "run_audit", note)
+    check = (str(RELU), "--check", "--size=smoke", "--device=cpu", "--jobs=1")
+    assert command(*check) == command(*check, f"--facts={FACTS}") == 0
+    known = audit.Request(RELU, "smoke", "cpu", read_facts(FACTS)[1, 19])
+    assert asked == [replace(known, facts=None), known]
+
+
+def test_two_files_of_one_number_are_two(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    level = tmp_path / "level1"
+    level.mkdir()
+    (level / "019_again.py").write_text(RELU.read_text())
+    assert command(str(RELU), str(level / "019_again.py")) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "2 problems"
+
+
+def test_reports_are_no_facts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    facts = tmp_path / "facts.jsonl"
+    facts.touch()
+    assert command(str(RELU), "--check", f"--facts={facts}", f"--json={facts}") == 2
+    assert f"--json would write over --facts {facts}" in capsys.readouterr().err
+
+
 def test_reports_are_no_problem(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     level = tmp_path / "level1"
     level.mkdir()
@@ -85,6 +120,11 @@ def test_reports_are_no_problem(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert command(str(tmp_path), "--check", "--json", str(file)) == 2
     assert f"--json would write over problem {file}" in capsys.readouterr().err
     assert file.read_text() == "x = 1"
+
+
+def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(str(tmp_path / "none.py")) == 2
+    assert "none.py" in capsys.readouterr().err
 
 
 def test_nothing_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_kernelbench.judge.audit import Request, audit, find_problems
+from pytest_kernelbench.judge.audit import Request, audit
 from pytest_kernelbench.judge.facts import contradictions, read_facts
 from pytest_kernelbench.judge.layout import violations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PROBLEMS = Path(__file__).parents[1] / "problems"
-FACTS = read_facts()
+FACTS = read_facts(Path(__file__).parent / "data" / "problem_facts.jsonl")
 
 
 def paths() -> list[Path]:
-    return find_problems([PROBLEMS])
+    return sorted(PROBLEMS.rglob("*.py"))
 
 
 def identity(path: Path) -> tuple[int, int]:

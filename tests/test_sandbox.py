@@ -9,6 +9,7 @@ import platform
 import resource
 import signal
 import socket
+import subprocess
 import sys
 import textwrap
 import threading
@@ -109,6 +110,42 @@ def test_nothing_is_inherited_but_what_is_needed(inmate: Child) -> None:
     fds = "import os; said = [f for f in range(3, 256) if os.path.exists(f'/proc/self/fd/{f}')]"
     assert tell(inmate, fds) == tell(inmate, "said = [sock.fileno()]")
     assert tell(inmate, "import os; said = os.read(0, 10)") == "b''"
+
+
+PASSED_ON = (
+    "PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TZ", "MAX_JOBS", "CC", "CXX", "OMP_NUM_THREADS",
+    "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "NVIDIA_TF32_OVERRIDE", "TORCH_CUDA_ARCH_LIST",
+    "TRITON_INTERPRET", "PYTORCH_NVCC", "CUTLASS_PATH", "THUNDERKITTENS_ROOT", "ROCM_PATH",
+)  # fmt: skip
+KEPT_BACK = (
+    "CC_TEST_REPORTER_ID", "CCACHE_DIR", "CCACHE_SECRET_STORAGE", "CXXFLAGS", "PATH_TO_KEY",
+    "LANGSMITH_API_KEY", "LANGCHAIN_API_KEY", "TZAR", "MAX_JOBS_TOKEN", "NVIDIA_API_KEY",
+    "THUNDERKITTENS_ROOT_KEY", "LD_LIBRARY_PATH_ORIG", "TORCHX_TOKEN", "HOME", "PYTHONPATH",
+    "LD_PRELOAD",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*PASSED_ON, *KEPT_BACK])
+def test_of_the_users_environment_only_what_libraries_need_is_passed_on(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A name is no beginning of another: keys of services lie beside what compilers need."""
+    given: dict[str, str] = {}
+
+    def note(_: object, *, env: dict[str, str], **__: object) -> None:
+        given.update(env)
+        message = "not now"
+        raise OSError(message)
+
+    monkeypatch.setenv(name, "given")
+    monkeypatch.setattr(subprocess, "Popen", note)
+    with pytest.raises(SandboxError, match="not now"):
+        ForkServer()
+    assert (given.get(name) == "given") is (name in PASSED_ON)
+
+
+def test_a_beginning_is_a_whole_word() -> None:
+    assert all(beginning.endswith("_") for beginning in client._PASSED_ON_FROM)
 
 
 def test_home_and_every_cache_are_its_own(inmate: Child, tmp_path: Path) -> None:

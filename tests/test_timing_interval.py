@@ -220,9 +220,9 @@ def test_the_largest_measurement_is_affordable() -> None:
     """The referee looks after each ABBA; ranks of the longest run are still a handful of ms."""
     source = random.Random(3)
     ratios = white(source, MOST_PAIRS)
-    started_s = time.perf_counter()
+    started_s = time.thread_time()  # whatever else the machine does
     found = from_log_ratios(ratios)
-    assert time.perf_counter() - started_s < 2.0  # about 0.1 s; enumerating ranks took 2 s
+    assert time.thread_time() - started_s < 2.0  # about 0.1 s; enumerating ranks took 2 s
     assert 0.0 < found.width < 0.02
 
 

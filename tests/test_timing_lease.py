@@ -12,12 +12,14 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
+from waiting import wait_until
 
 from pytest_kernelbench.errors import MachineError
-from pytest_kernelbench.timing.lease import default_folder, lease
+from pytest_kernelbench.timing.lease import _FIRST_TICKET, _locked, default_folder, lease
 
 HOLD = """
 import os, sys, time
@@ -67,14 +69,13 @@ def holder(tmp_path: Path) -> Iterator[Holder]:
 
 def test_waits_for_another_process_and_says_for_whom(tmp_path: Path, holder: Holder) -> None:
     told: list[str] = []
-    release = threading.Timer(0.3, holder.let_go)
-    release.start()
-    started_s = time.monotonic()
-    with lease("GPU-1", 20.0, on_wait=lambda text, _: told.append(text), folder=tmp_path):
-        waited_s = time.monotonic() - started_s
-    release.join()
-    assert waited_s >= 0.25
-    assert len(told) == 1
+
+    def hear(text: str, _: int) -> None:
+        told.append(text)
+        holder.let_go()
+
+    with lease("GPU-1", 20.0, on_wait=hear, folder=tmp_path):
+        assert len(told) == 1
     assert f"waiting for the device GPU-1, held by pid {holder.process.pid} of " in told[0]
     assert "pytest" in told[0], "not the text that it runs, but who started it"
 
@@ -116,9 +117,12 @@ def test_a_waiter_that_dies_leaves_its_place(tmp_path: Path, holder: Holder) -> 
     waiter = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
-    time.sleep(0.5)
-    waiter.kill()
-    waiter.communicate(timeout=10)
+    with (tmp_path / "GPU-1.lock").open("r+b") as file:
+        waiting = partial(_locked, file.fileno(), _FIRST_TICKET + 1, 0)
+        wait_until(lambda: waiting() is not None)
+        waiter.kill()
+        waiter.communicate(timeout=10)
+        assert waiting() is None
     holder.let_go()
     with lease("GPU-1", 5.0, folder=tmp_path):
         pass

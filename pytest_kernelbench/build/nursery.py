@@ -7,6 +7,7 @@ The nursery runs no solution's code. When its builder dies, so does it, and all 
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import os
@@ -25,7 +26,7 @@ from typing import TYPE_CHECKING, NoReturn
 from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.sandbox import kernel
 from pytest_kernelbench.sandbox.descriptors import send_with
-from pytest_kernelbench.sandbox.import_paths import import_paths
+from pytest_kernelbench.sandbox.import_paths import boot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,11 +37,6 @@ _WORD = struct.Struct("<iq")
 """A pid, or an exit status with the CPU time in milliseconds."""
 _MESSAGE_BYTES = 1 << 20
 _START_TIMEOUT_S = 120.0
-_BOOT = (
-    "import json, sys; paths, fd = json.loads(sys.argv[1]);"
-    "sys.path += [path for part in paths for path in part if path not in sys.path];"
-    "from pytest_kernelbench.build.nursery import serve; serve(fd)"
-)
 
 
 @dataclass(frozen=True)
@@ -127,10 +123,17 @@ class Nursery:
             raise MachineError(message)
         # Whole messages, with their descriptors: a stream would have to be cut up again.
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        arguments = json.dumps([import_paths(), theirs.fileno()])
+        with contextlib.ExitStack() as undo:
+            undo.enter_context(ours)
+            self._run(ours, theirs)
+            undo.pop_all()
+        self._socket = ours
+        return ours
+
+    def _run(self, ours: socket.socket, theirs: socket.socket) -> None:
         with theirs, tempfile.TemporaryFile() as said:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-X", "utf8", "-c", _BOOT, arguments],
+                [sys.executable, "-X", "utf8", *boot(f"{__name__}:serve", theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=said,
@@ -144,13 +147,10 @@ class Nursery:
                 self._process.kill()
             ours.settimeout(_START_TIMEOUT_S)
             if ours.recv(1) != b"!":
-                ours.close()
                 said.seek(0)
                 words = said.read().decode(errors="replace").strip()[-2000:]
                 message = f"the process that builds are forked from did not start: {words}"
                 raise MachineError(message)
-        self._socket = ours
-        return ours
 
     def _end(self) -> None:
         if self._socket is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import signal
@@ -20,7 +19,7 @@ from pytest_kernelbench.engine import orders
 from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.folders import remove_tree
 from pytest_kernelbench.sandbox.channel import Channel, ChannelError
-from pytest_kernelbench.sandbox.import_paths import import_paths
+from pytest_kernelbench.sandbox.import_paths import boot
 from pytest_kernelbench.sandbox.lasting import LastingProcess
 from pytest_kernelbench.sandbox.tree import alive, descendants, send, signal_name
 
@@ -33,12 +32,7 @@ if TYPE_CHECKING:
     from pytest_kernelbench.settings import Settings
     from pytest_kernelbench.verdict import Verdict
 
-_BOOT = (
-    "import sys, json; paths, fd = json.loads(sys.argv[1]);"
-    "sys.path[:0] = [p for p in paths[0] if p not in sys.path];"
-    "sys.path += [p for p in paths[1] if p not in sys.path];"
-    "from pytest_kernelbench.engine.seat_process import serve; serve(fd)"
-)
+_ENTRY = "pytest_kernelbench.engine.seat_process:serve"
 _FOLDER = "kb-seat-"
 _LEFT_S = 86400.0
 _END_PATIENCE_S = 1.5
@@ -153,10 +147,9 @@ class _Process:
         ours, theirs = socket.socketpair()
         made.enter_context(ours)
         with theirs:
-            arguments = json.dumps([import_paths(), theirs.fileno()])
             self._process = LastingProcess(
                 # The last word is there for the other seats of the device to know their like.
-                [sys.executable, "-I", "-c", _BOOT, arguments, device_uuid],
+                [sys.executable, *boot(_ENTRY, theirs.fileno()), device_uuid],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=self._log,

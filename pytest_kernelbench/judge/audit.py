@@ -1,11 +1,7 @@
-"""Prove that problems can tell kernels apart.
-
-``python -m pytest_kernelbench.judge.audit PATHS... [--facts] [--size full --device cuda]``
-"""
+"""Prove that problems can tell kernels apart."""
 
 from __future__ import annotations
 
-import argparse
 import gc
 import json
 import sys
@@ -17,15 +13,14 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_kernelbench.errors import KernelbenchError, UsageError
-from pytest_kernelbench.judge import facts as facts_module
+from pytest_kernelbench.errors import KernelbenchError
+from pytest_kernelbench.judge.facts import contradictions
 from pytest_kernelbench.judge.layout import violations
 from pytest_kernelbench.judge.program import load_program
 from pytest_kernelbench.judge.proofs import PROOFS, SENSITIVITY, Evidence
-from pytest_kernelbench.overwriting import refuse_overwriting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from concurrent.futures import Future
 
     from pytest_kernelbench.judge.facts import Facts
@@ -45,7 +40,6 @@ class Request:
     device: str = "cpu"
     facts: Facts | None = None
     """To compare with; like the layout, of no concern to files in plain KernelBench format."""
-    measure_only: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,7 +79,7 @@ def audit(request: Request) -> Report:
         if load_program(request.path).is_native:
             failures += violations(request.path)
             if request.facts is not None:
-                failures += facts_module.contradictions(request.path, request.facts)
+                failures += contradictions(request.path, request.facts)
         report = _run(request, report, failures)
     except KernelbenchError as error:
         failures.append(str(error))
@@ -107,8 +101,6 @@ def _run(request: Request, report: Report, failures: list[str]) -> Report:
     report = replace(report, forward_ms=forward_ms, peak_bytes=peak_bytes)
     if request.size == "smoke" and _too_large(peak_bytes, program):
         failures.append(f"SMOKE is too large: it needs over {SMOKE_LIMIT_BYTES / 1e6:.0f} MB")
-    if request.measure_only:
-        return report
     sensitivity = SENSITIVITY if request.size == "smoke" else FULL_SENSITIVITY
     evidence = Evidence(program, device, sensitivity)
     for proof in PROOFS:
@@ -123,28 +115,8 @@ def _too_large(peak_bytes: int | None, program: Program) -> bool:
     return peak_bytes is not None and peak_bytes > allowed
 
 
-def find_problems(paths: Iterable[Path]) -> list[Path]:
-    """Files named on the command line, and the numbered files in folders named there."""
-    found: list[Path] = []
-    for path in paths:
-        if path.is_dir():
-            found += sorted(path.rglob("[0-9]*.py"))
-        elif path.is_file():
-            found.append(path)
-        else:
-            message = f"{path} is neither a problem file nor a folder of them"
-            raise UsageError(message)
-    return found
-
-
 def _name(path: Path) -> str:
     return f"{path.parent.name}/{path.stem}"
-
-
-def _facts_of(path: Path, known: dict[tuple[int, int], Facts]) -> Facts | None:
-    level = path.parent.name.removeprefix("level")
-    number = path.stem.partition("_")[0]
-    return known.get((int(level), int(number))) if level.isdigit() and number.isdigit() else None
 
 
 def reports(requests: Sequence[Request], jobs: int) -> Iterator[Report]:
@@ -180,21 +152,6 @@ def _share_cores(jobs: int) -> None:
     torch.set_num_threads(max(1, torch.get_num_threads() // jobs))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Audit what the command line names; 1 if anything fails, 2 if it cannot be understood."""
-    options = _parser().parse_args(arguments)
-    try:
-        requests = _requests(options)
-        if options.json is not None:
-            read = [("problem", each.path) for each in requests]
-            read += [("--facts-file", file) for file in (options.facts_file,) if file]
-            refuse_overwriting(read, [("--json", options.json)])
-    except UsageError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    return run_audit(requests, options.jobs, options.json)
-
-
 def run_audit(requests: Sequence[Request], jobs: int = 1, json_path: Path | None = None) -> int:
     """Print a line for each problem and a summary; progress goes to a terminal only."""
     started = time.monotonic()
@@ -222,36 +179,3 @@ def _with_progress(done: Iterator[Report], total: int) -> Iterator[Report]:
         if shown:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
         yield report
-
-
-def _requests(options: argparse.Namespace) -> list[Request]:
-    known: dict[tuple[int, int], Facts] = {}
-    if options.facts or options.facts_file:
-        known = facts_module.read_facts(options.facts_file or facts_module.DEFAULT_FACTS)
-    return [
-        Request(path, options.size, options.device, _facts_of(path, known), options.measure_only)
-        for path in find_problems(options.paths)
-    ]
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m pytest_kernelbench.judge.audit", description=__doc__
-    )
-    parser.add_argument("paths", nargs="+", type=Path, help="problem files or folders of them")
-    parser.add_argument("--facts", action="store_true", help="compare with the recorded facts")
-    parser.add_argument("--facts-file", type=Path, help="the facts, if not in tests/data")
-    parser.add_argument(
-        "--size", choices=("smoke", "full"), default="smoke", help="(default: %(default)s)"
-    )
-    parser.add_argument("--device", default="cpu", help="cpu, cuda or cuda:N")
-    parser.add_argument(
-        "--jobs", type=int, default=1, help="processes; more than 1 for the CPU only"
-    )
-    parser.add_argument("--measure-only", action="store_true", help="time and memory, no proofs")
-    parser.add_argument("--json", type=Path, help="also write the reports here, one object a line")
-    return parser
-
-
-if __name__ == "__main__":
-    sys.exit(main())

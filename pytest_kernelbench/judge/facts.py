@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
-import json
 import re
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.judge.operators import OperatorLog
@@ -16,21 +16,11 @@ from pytest_kernelbench.judge.proofs import leaves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     import torch
 
-DEFAULT_FACTS = Path(__file__).parents[2] / "tests" / "data" / "problem_facts.jsonl"
 FLOPS_TOLERANCE = 0.01
-DEPARTURES = {
-    (3, 24): ("FLOPs",),  # the squeeze branch gates the features; in line it left one pixel
-    (3, 28): ("FLOPs",),  # attention runs along the tokens, not across the batch
-    (3, 30): ("operators: log",),  # a constant's logarithm, taken by Python
-    (3, 35): ("operators: randn",),  # starts from zeros, not from noise drawn in forward
-    (3, 36): ("operators: mm",),  # drops the last layer, whose result the original drops
-    (3, 37): ("operators: mm",),  # likewise
-    (3, 49): ("FLOPs", "operators"),  # computes the state it returns and nothing that is dropped
-}
-"""Where good sense overrules a fact: how the sentences begin that are then not said."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +43,8 @@ class Facts:
     flops: int
     operators: dict[str, int]
     """How often each ran, as ``operators.significant`` counts."""
+    departures: dict[str, str] = field(default_factory=dict)
+    """Where good sense overrules a fact: how a sentence begins that is then not said, and why."""
 
     @property
     def stem(self) -> str:
@@ -61,25 +53,32 @@ class Facts:
         return f"{self.number:03d}_{words}"
 
 
-def read_facts(path: Path = DEFAULT_FACTS) -> dict[tuple[int, int], Facts]:
-    """Read the facts file: one JSON object a line, found again by level and number."""
+def read_facts(path: Path) -> dict[tuple[int, int], Facts]:
+    """Read a file of facts: one JSON object a line, found again by level and number.
+
+    Raises ``UsageError``.
+    """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        message = (
-            f"cannot read the facts of the problems: {error}. They come with the project's source "
-            "tree (tests/data), not with the installed package."
-        )
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"cannot read the facts of the problems: {path}: {error}"
         raise UsageError(message) from error
-    read = [Facts(**json.loads(line)) for line in lines]
+    read = [_facts(line, f"{path}:{number}") for number, line in enumerate(lines, start=1)]
     return {(facts.level, facts.number): facts for facts in read}
+
+
+def _facts(line: str, place: str) -> Facts:
+    try:
+        return msgspec.json.decode(line, type=Facts)
+    except msgspec.DecodeError as error:
+        message = f"{place}: these are no facts of a problem: {error}"
+        raise UsageError(message) from error
 
 
 def contradictions(path: Path, facts: Facts) -> Iterator[str]:
     """Compare the problem at ``path`` with ``facts``; one sentence for each that differs."""
-    departures = DEPARTURES.get((facts.level, facts.number), ())
     for sentence in _contradictions(path, facts):
-        if not sentence.startswith(departures):
+        if not sentence.startswith(tuple(facts.departures)):
             yield sentence
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import argparse
 
     from pytest_kernelbench.catalog.pair import Problem
+    from pytest_kernelbench.judge.facts import Facts
 
 MAX_JOBS = 8
 HEADER = ("problem", "family", "parameters", "GFLOP", "GB", "FLOP/byte", "shapes")
@@ -30,14 +31,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         type=Path,
         default=[Path("problems")],
-        metavar="DIR",
-        help="folders of problems (default: problems)",
+        metavar="PATH",
+        help="folders of problems, or files of one each (default: problems)",
     )
     parser.add_argument(
         "--level", type=argument(whole(1)), action="append", help="only this level; repeatable"
     )
     parser.add_argument(
-        "--check", action="store_true", help="prove facts and sensitivity on this machine"
+        "--check",
+        action="store_true",
+        help="prove on this machine that kernels can be judged by them",
     )
     parser.add_argument(
         "--size",
@@ -51,6 +54,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs", type=argument(whole(1)), help="processes on the CPU; by default one a core"
     )
+    parser.add_argument(
+        "--facts",
+        type=Path,
+        metavar="FILE",
+        help="what the check also holds them to: facts of the originals, one a line",
+    )
     parser.add_argument("--json", type=Path, help="also write the check's reports, one a line")
 
 
@@ -58,29 +67,51 @@ def problems_command(args: argparse.Namespace) -> int:
     """List or check; the exit status is 1 where a problem fails and 2 where none is found."""
     try:
         problems = _chosen(args)
+        _refuse_idle(args)
         _check_json(args, problems)
+        facts = _facts(args)
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    return _check(problems, args) if args.check else _list(problems)
+    return _check(problems, facts, args) if args.check else _list(problems)
+
+
+def _refuse_idle(args: argparse.Namespace) -> None:
+    """No option is silently without effect."""
+    of_check = {
+        "json": "what --check finds, a line a problem",
+        "facts": "what --check also holds problems to",
+    }
+    for name, what in of_check.items():
+        if getattr(args, name) is not None and not args.check:
+            message = f"--{name} is {what}: give that too"
+            raise UsageError(message)
+
+
+def _facts(args: argparse.Namespace) -> dict[tuple[int, int], Facts]:
+    if args.facts is None:
+        return {}
+    from pytest_kernelbench.judge.facts import read_facts
+
+    return read_facts(args.facts)
 
 
 def _check_json(args: argparse.Namespace, problems: list[Problem]) -> None:
     """What the check finds can be written, and over nothing that it reads."""
     if args.json is None:
         return
-    if not args.check:
-        message = "--json is what --check finds, a line a problem: give that too"
-        raise UsageError(message)
     read = [("argument", root) for root in args.roots]
+    read += [("--facts", args.facts)] if args.facts is not None else []
     read += [("problem", each.path) for each in problems]
     refuse_overwriting(read, [("--json", args.json)])
     refuse_unwritable([("--json", args.json)])
 
 
 def _chosen(args: argparse.Namespace) -> list[Problem]:
-    catalog = ProblemCatalog(args.roots)
-    chosen = [each for each in catalog.problems if not args.level or each.level in args.level]
+    files = [path for path in args.roots if path.suffix == ".py"]
+    catalog = ProblemCatalog([path for path in args.roots if path not in files], files)
+    found = dict.fromkeys((*catalog.named, *catalog.problems))
+    chosen = [each for each in found if not args.level or each.level in args.level]
     if not chosen:
         message = f"no problem found: searched {catalog.describe()}"
         raise UsageError(message)
@@ -120,11 +151,12 @@ def _shapes(shapes: tuple[tuple[int, ...], ...]) -> str:
     return ", ".join("x".join(map(str, shape)) or "scalar" for shape in shapes)
 
 
-def _check(problems: list[Problem], args: argparse.Namespace) -> int:
+def _check(
+    problems: list[Problem], facts: dict[tuple[int, int], Facts], args: argparse.Namespace
+) -> int:
     import torch
 
     from pytest_kernelbench.judge.audit import Request, run_audit
-    from pytest_kernelbench.judge.facts import DEFAULT_FACTS, read_facts
 
     place = args.device
     if place == "auto":
@@ -132,7 +164,6 @@ def _check(problems: list[Problem], args: argparse.Namespace) -> int:
     size = args.size
     if size == "auto":
         size = "smoke" if place == "cpu" else "full"
-    facts = read_facts() if DEFAULT_FACTS.exists() else {}
     print(f"checking {len(problems)} problems at {size} size on {place}")
     requests = [
         Request(each.path, size, place, facts.get((each.level, each.number))) for each in problems

@@ -38,7 +38,8 @@ def sealed_memory(tensors: Sequence[torch.Tensor], spans: Sequence[Span], size_b
                 flat = torch.frombuffer(
                     memory, dtype=torch.uint8, count=span.size_bytes, offset=span.offset
                 )
-                flat.copy_(tensor.detach().contiguous().view(-1).view(torch.uint8))
+                meant = tensor.detach().resolve_conj().resolve_neg()  # bytes know neither
+                flat.copy_(meant.contiguous().view(-1).view(torch.uint8))
                 del flat
     seals = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
     fcntl.fcntl(fd, fcntl.F_ADD_SEALS, seals)

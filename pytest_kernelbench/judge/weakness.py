@@ -38,7 +38,7 @@ def negligible_term(reference: Reference, arguments: list[Any], order: Prepare) 
         for name, value in reference.model.named_parameters()
         if value.is_floating_point()
         and value.numel()
-        and 0 < float(value.abs().max()) <= _SMALL_PARAMETER
+        and 0 < float(value.detach().abs().max()) <= _SMALL_PARAMETER
     ]
     whole = reference.exact(map_clone(arguments)) if names else None
     if whole is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
-import json
 import os
 import signal
 import socket
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING, Any, final
 from pytest_kernelbench.errors import Restless, SandboxError
 from pytest_kernelbench.sandbox import kernel
 from pytest_kernelbench.sandbox.channel import Channel, ChannelError, Silent
-from pytest_kernelbench.sandbox.import_paths import import_paths
+from pytest_kernelbench.sandbox.import_paths import boot
 from pytest_kernelbench.sandbox.lasting import LastingProcess
 from pytest_kernelbench.sandbox.log import Log
 from pytest_kernelbench.sandbox.plan import ALL_STOPPED, ENDING, STOP_ALL, Born, FromServer, Plan
@@ -40,11 +39,17 @@ from pytest_kernelbench.sandbox.tree import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_PASSED_ON = (
-    "PATH", "LD_LIBRARY_PATH", "LANG", "LC_", "TZ", "OMP_", "MKL_", "KMP_", "OPENBLAS_", "GOMP_",
-    "CUDA_", "NVIDIA_", "TORCH_", "TRITON_", "MAX_JOBS", "CC", "CXX", "HIP_", "ROCR_", "ROCM_",
-    "PYTORCH_", "THUNDERKITTENS_ROOT", "CUTLASS_",
+_PASSED_ON = frozenset({
+    "PATH", "LD_LIBRARY_PATH", "LANG", "LANGUAGE", "TZ", "MAX_JOBS", "CC", "CXX",
+    "THUNDERKITTENS_ROOT",
+    # By name: hosts of models have their key in NVIDIA_API_KEY.
+    "NVIDIA_TF32_OVERRIDE", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES",
+})  # fmt: skip
+_PASSED_ON_FROM = (
+    "LC_", "OMP_", "MKL_", "KMP_", "OPENBLAS_", "GOMP_", "CUDA_", "TORCH_", "TRITON_", "HIP_",
+    "ROCR_", "ROCM_", "PYTORCH_", "CUTLASS_",
 )  # fmt: skip
+"""Beginnings: what settles one library."""
 _START_TIMEOUT_S = 120.0
 _KILL_PATIENCE_S = 10.0
 _KILL_PAUSE_S = 0.005
@@ -58,12 +63,16 @@ _BORN_GRAIN_S = 0.01
 """The kernel's ticks, by which it tells when a process began."""
 _QUIET_LOOKS = 2
 """One look at all processes is not enough: one seen last may have woken one seen first."""
-_BOOT = (
-    "import sys, json; paths, fd, preload = json.loads(sys.argv[1]);"
-    "sys.path[:0] = [p for p in paths[0] if p not in sys.path];"
-    "sys.path += [p for p in paths[1] if p not in sys.path];"
-    "from pytest_kernelbench.sandbox.server import serve; serve(fd, preload)"
-)
+_ENTRY = "pytest_kernelbench.sandbox.server:serve"
+
+
+def _passed_on(environment: Mapping[str, str]) -> dict[str, str]:
+    """What libraries and compilers need of the user's environment, and nothing else of it."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if name in _PASSED_ON or name.startswith(_PASSED_ON_FROM)
+    }
 
 
 @final
@@ -77,9 +86,7 @@ class ForkServer:
 
         Raises ``SandboxError``.
         """
-        environment = {
-            name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)
-        } | dict(settle or {})
+        environment = _passed_on(os.environ) | dict(settle or {})
         with contextlib.ExitStack() as undo:
             try:
                 self._start(list(preload), environment, undo)
@@ -96,9 +103,8 @@ class ForkServer:
         ours, theirs = socket.socketpair()
         undo.enter_context(ours)
         with theirs:
-            arguments = json.dumps([import_paths(), theirs.fileno(), preload])
             self._process = LastingProcess(
-                [sys.executable, "-I", "-c", _BOOT, arguments],
+                [sys.executable, *boot(_ENTRY, theirs.fileno(), preload)],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=self._log,

@@ -2,9 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
+
+BOOT = """
+import sys, json
+from importlib import import_module
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
+first, last, entry, *arguments = json.loads(sys.argv[1])
+sys.path[:0] = first
+sys.path += [path for path in last if path not in sys.path]
+spec = PathFinder.find_spec("pytest_kernelbench", last[-1:])
+sys.modules[spec.name] = package = module_from_spec(spec)
+spec.loader.exec_module(package)
+module, _, function = entry.partition(":")
+getattr(import_module(module), function)(*arguments)
+"""
+"""What each such process runs: all of them find the same packages, in the order Python would.
+
+Our own is loaded from where the parent has it: another copy may be installed beside a source tree.
+"""
+
+
+def boot(entry: str, *arguments: object) -> list[str]:
+    """The interpreter's arguments to call ``entry`` (``module:function``) with plain values."""
+    return ["-I", "-c", BOOT, json.dumps([*import_paths(), entry, *arguments])]
 
 
 def import_paths() -> tuple[list[str], list[str]]:

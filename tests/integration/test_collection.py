@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import resource
 import shutil
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -186,10 +186,8 @@ def test_reported_case_compile_at_collection(tree) -> None:
         text = (case / f"solution_{name}.py").read_text()
         tree.write(f"solutions/ann/level1/001_add_sample{number}.py", text)
         shutil.copy(case / f"solution_{name}.py", tree.path / f"solutions/ann/solution_{name}.py")
-    started = time.monotonic()
     assert len(collected(tree, "solutions")) == 4
     assert collected(tree, "solutions", "-k", "nothing") == []
-    assert time.monotonic() - started < 5
     assert not list(tree.path.rglob("IMPORTED"))
 
 
@@ -198,16 +196,25 @@ MANY = 2500
 
 @pytest.mark.slow
 def test_2500_pairs_are_collected_in_seconds_without_torch(tree) -> None:
-    for number in range(1, MANY // 10 + 1):
-        tree.problem(f"level1/{number:03d}_op{number}")
-        for entrant in range(10):
-            tree.solution(f"e{entrant}/level1/{number:03d}_op{number}")
+    """Seconds of a processor, whatever else the machine does; for twice as many twice as long."""
+    for number in range(1, MANY // 20 + 1):
+        for level in ("level1", "level2"):
+            tree.problem(f"{level}/{number:03d}_op{number}")
+            for entrant in range(10):
+                tree.solution(f"e{entrant}/{level}/{number:03d}_op{number}")
     code = (
-        "import sys, pytest; code = pytest.main(['--collect-only', '-q', 'solutions']);"
+        "import sys, pytest; code = pytest.main(['--collect-only', '-q', *sys.argv[1:]]);"
         "heavy = {'torch', 'numpy', 'triton'} & set(sys.modules); print('heavy', heavy)"
     )
-    started = time.monotonic()
-    result = tree.pytester.run(sys.executable, "-c", code)
-    elapsed_s = time.monotonic() - started
-    result.stdout.fnmatch_lines([f"{MANY} tests collected*", "heavy set()"])
-    assert elapsed_s < 10  # 3 on an idle machine
+
+    def collected_in_s(count: int, *places: str) -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        result = tree.pytester.run(sys.executable, "-c", code, *places)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        result.stdout.fnmatch_lines([f"{count} tests collected*", "heavy set()"])
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    half_s = collected_in_s(MANY // 2, *(f"solutions/e{entrant}/level1" for entrant in range(10)))
+    whole_s = collected_in_s(MANY, "solutions")
+    assert whole_s < 3 * half_s
+    assert whole_s < 20  # 3 on an idle machine

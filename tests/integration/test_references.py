@@ -98,6 +98,22 @@ def test_complex_answers_are_compared_and_shown(judge: Judge, tmp_path: Path) ->
     assert "expected " in wrong.detail
 
 
+@pytest.mark.parametrize(
+    ("expression", "answer", "inputs"),
+    [
+        ("torch.complex(x, 2 * x).conj().imag", "-2 * x", RANDN),
+        ("-2 * x", "torch.complex(x, 2 * x).conj().imag", RANDN),
+        ("x.real - x.imag", None, "torch.randn(64, 64, dtype=torch.complex64).conj()"),
+    ],
+    ids=["reference", "answer", "input"],
+)
+def test_what_torch_turns_lazily_has_the_sign_that_it_shows(
+    judge: Judge, tmp_path: Path, expression: str, answer: str | None, inputs: str
+) -> None:
+    verdict = judge(*pair(tmp_path, expression, answer, inputs))
+    assert verdict.status.right, verdict.reasons
+
+
 def test_an_expanded_view_may_be_answered_by_another_or_by_all_elements(
     judge: Judge, tmp_path: Path
 ) -> None:

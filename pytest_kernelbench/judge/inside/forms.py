@@ -80,7 +80,7 @@ def plain(tensor: torch.Tensor) -> torch.Tensor:
     """The tensor without lazy conjugation or negation: bytes that mean what they say."""
     if type(tensor) not in (_TENSOR, _PARAMETER):
         return tensor
-    if _DTYPE(tensor).is_complex and (_IS_CONJ(tensor) or _IS_NEG(tensor)):
+    if _IS_NEG(tensor) or _IS_CONJ(tensor):  # real ones too: the imaginary part of a conjugate
         return _RESOLVE_NEG(_RESOLVE_CONJ(tensor))
     return tensor
 
