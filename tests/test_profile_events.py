@@ -117,3 +117,46 @@ def test_thousands_of_rows_are_few_that_fit_into_a_message() -> None:
     assert sum(row.time_us for row in kept) == sum(row.time_us for row in rows)
     told = wire.Profiled(kept, 1.0, 0.0, (), converts=False, note="")
     assert msgspec.convert(msgspec.to_builtins(told), wire.Profiled) == told
+
+
+def test_whatever_waited_in_one_run_did_not_in_another() -> None:
+    pytest.importorskip("torch")
+    from pytest_kernelbench.judge import wire
+    from pytest_kernelbench.judge.inside.profile import least_disturbed
+
+    def run(product_us: float, own_us: float, outside_us: float) -> wire.Profiled:
+        rows = (
+            wire.Ran("operator", "aten::addmm", "", product_us),
+            wire.Ran("call", "relu", "", own_us),
+        )
+        wall_us = product_us + own_us + outside_us
+        return wire.Profiled(rows, wall_us, outside_us, ("relu.so",), converts=False)
+
+    found = least_disturbed([run(9000, 20, 3), run(80, 9500, 5), run(8000, 25, 4)])
+    assert [row.time_us for row in found.rows] == [80, 20]
+    assert found.outside_us == 3
+    assert found.own_code == ("relu.so",)
+
+
+@pytest.mark.parametrize(
+    ("walls_us", "seconds", "goes_on"),
+    [
+        ([900.0], 0.01, True),
+        ([900, 90, 80, 85], 0.01, False),
+        ([900, 90, 8000, 9000], 0.05, True),  # only one was calm
+        ([900, 90, 8000, 80], 0.05, False),
+        ([900, 90, 8000, 9000], 1.1, False),
+        ([900, *range(100, 16000, 1000)], 0.5, False),
+    ],
+)
+def test_a_profile_is_looked_for_longer_where_runs_are_disturbed(
+    walls_us: list[float],
+    seconds: float,
+    goes_on: bool,  # noqa: FBT001 - what is awaited
+) -> None:
+    pytest.importorskip("torch")
+    from pytest_kernelbench.judge import wire
+    from pytest_kernelbench.judge.inside.profile import _goes_on
+
+    runs = [wire.Profiled((), wall_us, 0.0, (), converts=False) for wall_us in walls_us]
+    assert _goes_on(runs, seconds) is goes_on

@@ -223,7 +223,8 @@ class HostTrial:
         try:
             call = current.call()
             order = wire.Profile(call.pickled_layout, call.spans, call.size_bytes, call.rng)
-            return self.contender.ask(order, wire.Profiled, (current.fd,), "under the profiler")
+            with self.bench.oracle_at_rest():
+                return self.contender.ask(order, wire.Profiled, (current.fd,), "under the profiler")
         finally:
             current.close()
 
