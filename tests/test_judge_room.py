@@ -211,6 +211,17 @@ def test_from_times_of_one_that_goes_on_again_and_again_nothing_is_concluded() -
     assert told == ["", "", "", "the solution went on 4 times while it was stopped"]
 
 
+@pytest.mark.parametrize(("on_device", "stirs"), [(False, 1), (True, 0)])
+def test_on_a_cpu_the_share_does_not_grow_with_what_there_is_to_read(
+    *, on_device: bool, stirs: int
+) -> None:
+    """How long it is stopped depends there on its own output's memory: seconds, if it likes."""
+    child: Any = SimpleNamespace(resume=lambda: (5_000_000, 1_000_000_000))
+    runner = Runner(child, 1.0, trusted=False, on_device=on_device)
+    runner.resume()
+    assert runner.stirs == stirs
+
+
 def test_a_turn_in_which_who_was_stopped_went_on_is_measured_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -281,6 +281,22 @@ class TestOnTheHost:
         mine = profile(own_code=SO, outside_us=500.0)
         assert find(mine, REFERENCE, on_device=False).is_kernel
 
+    def test_a_small_share_says_nothing_where_others_had_the_processors(self) -> None:
+        """Threads of the library's operators wait for their turn, each time."""
+        mine = (MM, Ran("call", "relu_softmax", "", 0.5))
+        calm = profile(*mine, own_code=SO, crowded=0.1)
+        assert "only library kernels ran" in find(calm, REFERENCE, on_device=False).accusation
+        crowded = find(profile(*mine, own_code=SO, crowded=0.47), REFERENCE, on_device=False)
+        assert crowded.is_kernel
+        assert crowded.note.startswith("kernels not known: other processes took 47% of")
+        assert "relu_softmax" in crowded.note
+        assert crowded.shares
+
+    def test_what_never_ran_did_not_run_on_a_busy_machine_either(self) -> None:
+        for code in ((), SO):
+            mine = profile(MM, own_code=code, outside_us=0.0, crowded=0.9)
+            assert not find(mine, REFERENCE, on_device=False).is_kernel
+
     def test_a_decoy_does_not_live_on_pythons_time(self) -> None:
         decoy = Ran("call", "noop", "", 0.5)
         mine = profile(MM, decoy, own_code=SO, outside_us=25.0)

@@ -175,3 +175,37 @@ def test_filter_outlives_an_exec(tmp_path: Path) -> None:
         command = [sys.executable, "-c", code]
         said = inside(lambda: subprocess.run(command, capture_output=True, check=True).stdout)
     assert "refused" in said
+
+
+def by_number(*arguments: int) -> None:
+    call = ctypes.CDLL(None, use_errno=True).syscall
+    if call(*map(ctypes.c_long, arguments)) < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+ABI = seccomp._ABIS.get(platform.machine(), seccomp._ABIS["x86_64"])
+WAKERS: dict[str, Callable[[], object]] = {
+    "a timer": lambda: by_number(ABI.wakers[0], 1, 0, 0),
+    "a message": lambda: by_number(ABI.wakers[1], 0, 0),
+    "data": lambda: fcntl.fcntl(0, 10, signal.SIGCONT),
+    "a child's end": lambda: by_number(ABI.clone, signal.SIGCONT, 0, 0, 0, 0),
+    "the parent's end": lambda: by_number(ABI.prctl, 1, signal.SIGCONT, 0, 0, 0),
+}
+
+
+@pytest.mark.parametrize("attempt", WAKERS.values(), ids=WAKERS.keys())
+def test_nothing_wakes_who_is_stopped(attempt: Callable[[], object]) -> None:
+    def refused() -> str:
+        try:
+            attempt()
+        except OSError as error:
+            return os.strerror(error.errno or 0)
+        return "done"
+
+    assert inside(refused) in ("Function not implemented", "Invalid argument")
+
+
+def test_other_signals_of_children_and_parents_are_left() -> None:
+    assert inside(lambda: by_number(ABI.prctl, 1, signal.SIGKILL, 0, 0, 0)) == "done"
+    assert inside(lambda: os.waitpid(os.fork() or os._exit(0), 0) and None) == "done"

@@ -14,10 +14,12 @@ from contextlib import ExitStack, closing, contextmanager
 from statistics import median
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.judge import questions, wire
 from pytest_kernelbench.judge.checks import extent_bytes, form_fault
-from pytest_kernelbench.judge.crowding import TOO_CROWDED, Ticks, others_share, remark, ticks
+from pytest_kernelbench.judge.crowding import TOO_CROWDED, others_share, remark, ticks
 from pytest_kernelbench.judge.families import PLAIN
 from pytest_kernelbench.judge.host_memory import HostArena, Pristine
 from pytest_kernelbench.judge.rejection import Rejected
@@ -76,7 +78,7 @@ class HostTrial:
         self.baseline: Runner
         self.spoiled: tuple[str, ...] = ()
         self._stirs = 0
-        self._began: Ticks
+        self._began = ticks(bench.pids(contender))
         short = bench.prepared.forward_us < _SHORT_US
         self.calls = _CALLS_OF_SHORT if short else 1
         self._unseen = True
@@ -223,8 +225,13 @@ class HostTrial:
         try:
             call = current.call()
             order = wire.Profile(call.pickled_layout, call.spans, call.size_bytes, call.rng)
+            before = ticks(self.bench.pids(self.contender))
             with self.bench.oracle_at_rest():
-                return self.contender.ask(order, wire.Profiled, (current.fd,), "under the profiler")
+                found = self.contender.ask(
+                    order, wire.Profiled, (current.fd,), "under the profiler"
+                )
+            others = others_share(before, ticks(self.bench.pids(self.contender)))
+            return msgspec.structs.replace(found, crowded=max(others, self._others()))
         finally:
             current.close()
 

@@ -13,9 +13,10 @@ Python, however long that took. Where there is such code, its time is that of ca
 its operators and of its Triton kernels; against it stands the time in torch's operators. What is
 called through ctypes shows as time in neither: all of that counts for the solution if no other
 call into its code was seen; if one was, only a time longer than that of all operators (and none
-where NumPy took part), since a busy machine interrupts whom it likes. The doubt so goes to the
-solution: at sizes where calling takes longer than computing, a decoy is not told from a kernel
-on a CPU, and nor is it under Triton's interpreter, whose times mean nothing.
+where NumPy took part), since a busy machine interrupts whom it likes; and where others took much
+of the processors, a small share of its own says nothing. The doubt so goes to the solution: at
+sizes where calling takes longer than computing, and on a busy machine, a decoy is not told from a
+kernel on a CPU, and nor is it under Triton's interpreter, whose times mean nothing.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.judge import kernel_names as names
+from pytest_kernelbench.judge.crowding import TOO_CROWDED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -131,7 +133,14 @@ def _on_host(profiled: Profiled, baseline: Profiled) -> Finding:
     counts = not traced or (not profiled.converts and gap_us > library_us + _GAP_SLACK_US)
     untraced_us = gap_us if counts else 0.0
     parts.append(_Part(OUTSIDE, untraced_us, own=True))
-    return _weighed(parts, "operator time")
+    weighed = _weighed(parts, "operator time")
+    if weighed.is_kernel or not weighed.own or profiled.crowded < TOO_CROWDED:
+        return weighed
+    # What has threads that wait for a processor takes a hundred times its time: mostly libraries.
+    crowd = f"other processes took {profiled.crowded:.0%} of the processors"
+    return Finding(
+        weighed.shares, note=f"kernels not known: {crowd} while {_told(parts, own=True)} ran"
+    )
 
 
 def _host_part(row: Ran) -> _Part:

@@ -33,6 +33,8 @@ _STILL_NS, _STILL_SHARE = 50_000, 0.01
 """What stands still uses no processor time at all. Yet the kernel books what a thread has used when
 it leaves its processor, and one that is interrupted on its way to standing still leaves it later: a
 right solution on a busy host was seen to use 0.15 ms of a turn. A share that nobody gains by."""
+_STILL_MOST_NS = 300_000
+"""That share at most, on a CPU: how long it is stopped there depends on what has to be read."""
 _STIRRED_NS = 20_000_000
 """Of all times together: more is no accident."""
 _MOST_STIRS = 3
@@ -190,7 +192,8 @@ class Runner:
     def resume(self) -> None:
         """Let it go on; a solution that went on before, for long, is rejected."""
         worked_ns, stopped_ns = self.child.resume()
-        if worked_ns <= _STILL_NS + _STILL_SHARE * stopped_ns:
+        share_ns = _STILL_SHARE * stopped_ns
+        if worked_ns <= _STILL_NS + (share_ns if self.on_device else min(share_ns, _STILL_MOST_NS)):
             return
         self.stirs += 1
         self._stirred_ns += worked_ns

@@ -8,6 +8,8 @@
   it stands still.
 - Keys outlive who made them, and everybody of a user finds them.
 - Who holds a lease on a file makes the next one to open it wait for 45 seconds.
+- The kernel wakes a stopped process, or ends one and so wakes another, by a signal of that one's
+  own choice: when a timer is over, a message or data come, or a child or the parent ends.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import platform
+import signal
 import socket
 import struct
 from dataclasses import dataclass
@@ -31,7 +34,10 @@ _SPEC_ALLOW = 1 << 2
 _X32 = 0x40000000
 _NAMESPACES = 0x7E020080
 """CLONE_NEWCGROUP, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET, _NEWNS and _NEWTIME."""
-_F_SETLEASE = 1024
+_F_SETLEASE, _F_SETSIG = 1024, 10
+_PR_SET_PDEATHSIG = 1
+_EXIT_SIGNAL = 0xFF
+"""Of the flags of ``clone``: what the parent is told with when the child ends."""
 _KIND = 0xF
 """Of a socket's type, beside flags."""
 
@@ -50,28 +56,34 @@ class _Abi:
     unshare: int
     setns: int
     fcntl: int
+    prctl: int
     keys: tuple[int, ...]
     """add_key, request_key, keyctl."""
+    wakers: tuple[int, ...]
+    """timer_create, mq_notify."""
     io_uring_setup: int = 425
     clone3: int = 435
 
 
 _ABIS = {
-    "x86_64": _Abi(0xC000003E, 317, 42, 41, 53, 56, 272, 308, 72, (248, 249, 250)),
-    "aarch64": _Abi(0xC00000B7, 277, 203, 198, 199, 220, 97, 268, 25, (217, 218, 219)),
+    "x86_64": _Abi(0xC000003E, 317, 42, 41, 53, 56, 272, 308, 72, 157, (248, 249, 250), (222, 244)),
+    "aarch64": _Abi(
+        0xC00000B7, 277, 203, 198, 199, 220, 97, 268, 25, 167, (217, 218, 219), (107, 184)
+    ),
 }
 
 
-def restrict_calls() -> None:
+def restrict_calls(*, wakers: bool = False) -> None:
     """No connections, namespaces, keys or leases from here on, as if the kernel had none.
 
-    Needs ``no_new_privs``, and that there is one thread; raises ``OSError`` where the kernel has no
-    such filters.
+    Nor, unless ``wakers`` are to be left, anything by which the kernel wakes who is stopped. Needs
+    ``no_new_privs``, and that there is one thread; raises ``OSError`` where the kernel has no such
+    filters.
     """
     abi = _ABIS.get(platform.machine())
     if abi is None:
         raise OSError(errno.ENOSYS, f"no numbers of calls are known for {platform.machine()}")
-    program = b"".join(struct.pack("=HBBI", *line) for line in _program(abi))
+    program = b"".join(struct.pack("=HBBI", *line) for line in _program(abi, wakers=wakers))
     buffer = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("@HxxxxxxP", len(program) // 8, ctypes.addressof(buffer))
     kernel.call(
@@ -82,7 +94,7 @@ def restrict_calls() -> None:
     )
 
 
-def _program(abi: _Abi) -> list[Line]:
+def _program(abi: _Abi, *, wakers: bool) -> list[Line]:
     unknown = _refuse(errno.ENOSYS)
     lines = [
         (_LOAD_WORD, 0, 0, _ARCH),
@@ -116,6 +128,22 @@ def _program(abi: _Abi) -> list[Line]:
         abi.fcntl: [_argument(1), (_EQUAL, 0, 1, _F_SETLEASE), _refuse(errno.EACCES)],
         **{key: [unknown] for key in abi.keys},
     }
+    if not wakers:
+        refused[abi.fcntl] = [*refused[abi.fcntl], (_EQUAL, 0, 1, _F_SETSIG), _refuse(errno.EINVAL)]
+        refused[abi.clone] = [
+            *apart,
+            (_AND, 0, 0, _EXIT_SIGNAL),
+            (_EQUAL, 0, 1, signal.SIGCONT),
+            _refuse(errno.EINVAL),
+        ]
+        refused[abi.prctl] = [
+            _argument(0),
+            (_EQUAL, 0, 3, _PR_SET_PDEATHSIG),
+            _argument(1),
+            (_EQUAL, 0, 1, signal.SIGCONT),
+            _refuse(errno.EINVAL),
+        ]
+        refused |= {waker: [unknown] for waker in abi.wakers}
     allowed = (_RETURN, 0, 0, _ALLOW)
     for number, answer in refused.items():
         block = [*answer, allowed]

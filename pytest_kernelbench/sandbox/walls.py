@@ -119,7 +119,8 @@ def raise_inner(walls: Walls, plan: Plan) -> None:
     walls.up.append("resource limits")
     walls.raise_("last to survive when memory runs out", offer_to_oom_killer)
     walls.raise_("no capabilities", kernel.drop_capabilities)
-    walls.raise_("system calls (seccomp)", seccomp.restrict_calls)
+    # On a device its driver's calls are not ours to choose; what counts there is on the device.
+    walls.raise_("system calls (seccomp)", lambda: seccomp.restrict_calls(wakers=plan.gpu))
     readable, writable = allowed_paths(plan)
     if landlock.abi():
         walls.raise_("files (Landlock)", lambda: landlock.restrict(readable, writable))
