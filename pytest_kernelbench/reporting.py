@@ -102,10 +102,13 @@ def pytest_report_teststatus(
     plain: Any = getattr(report, ATTRIBUTE, None)
     if plain is None or report.skipped or report.outcome not in ("passed", "failed"):
         return None
-    from pytest_kernelbench.verdict import Status
+    from pytest_kernelbench.untimed import NOT_ASKED, UNKNOWN, why_untimed
+    from pytest_kernelbench.verdict import Status, Verdict
 
     status, measured = Status(plain["status"]), plain["measurements"]
     speed = f"{measured[0]['speedup']:.2f}x" if measured and status.right else ""
+    if status.right and why_untimed(Verdict.from_builtins(plain)) not in ("", NOT_ASKED, UNKNOWN):
+        speed = "no speedup"
     taken = "(recorded)" if getattr(report, TAKEN, False) else ""
     if report.passed:
         flag = status.value if status is Status.NOT_A_KERNEL else ""

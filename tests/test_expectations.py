@@ -120,7 +120,7 @@ def test_faster_is_asked_of_the_lower_bound() -> None:
     expect_faster(right, 1.4)
     with pytest.raises(NotFaster, match=r"right, but 1\.60x"):
         expect_faster(right, 1.5)
-    with pytest.raises(NotFaster, match="right, but it has no time"):
+    with pytest.raises(NotFaster, match="right, but it has no speedup"):
         expect_faster(replace(right, measurements=()), 0.1)
 
 

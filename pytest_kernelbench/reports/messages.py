@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_kernelbench.texts import hanging
 from pytest_kernelbench.timing import words
 from pytest_kernelbench.timing.interval import Interval
+from pytest_kernelbench.untimed import why_untimed
 from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
@@ -23,8 +24,10 @@ DETAIL_LIMIT = 16_000
 
 def faster_words(verdict: Verdict, p: float) -> str:
     """Why a right solution does not pass ``--kb-p``."""
-    measured = verdict.measurement
-    told = "it has no time" if measured is None else speedup_words(measured, p)
+    measured, why = verdict.measurement, why_untimed(verdict)
+    told = f"it has no speedup: {why}"
+    if measured is not None and not why:
+        told = speedup_words(measured, p)
     return hanging(f"{verdict.title}: right, but {told}")
 
 
