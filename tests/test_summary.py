@@ -71,6 +71,24 @@ def test_ten_samples_count_by_their_mean() -> None:
     assert "    pass@10 0.250, fast_1@10 0.250, fast_2@10 0.250 (n=4)" in lines
 
 
+def test_walls_are_named_once_up_or_missing() -> None:
+    every = [
+        replace(verdict("ann", 1, 2.0), walls=("own session", "no capabilities")),
+        replace(
+            verdict("ann", 2, 2.0),
+            walls=("own session",),
+            missing_walls=("files (Landlock): not in this kernel",),
+        ),
+        verdict("ann", 3),
+    ]
+    assert text(every)[-2:] == [
+        "  walls: own session",
+        "  reduced isolation: no files (Landlock): not in this kernel",
+    ]
+    assert text(every[:1])[-1] == "  walls: own session; no capabilities"
+    assert "walls:" not in "".join(text(every[2:]))
+
+
 def test_slowest_builds() -> None:
     verdicts = [verdict("ann", n, 2.0, build_s=float(10 * n)) for n in range(1, 5)]
     assert text(verdicts)[-2:] == [

@@ -13,7 +13,7 @@ from pytest_kernelbench.tally import by_family, leaders, rows, thresholds
 from pytest_kernelbench.untimed import untimed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_kernelbench.gates import Gate
     from pytest_kernelbench.settings import Settings
@@ -89,8 +89,16 @@ def circumstances(outcome: Outcome) -> Iterator[str]:
     for verdict in judged:
         if (control := verdict.control) is not None:
             yield from terminal.sentence(terminal.control(control))
+    if up := walls(judged):
+        yield from terminal.sentence("walls: " + "; ".join(up))
     if missing := sorted({wall for verdict in judged for wall in verdict.missing_walls}):
         yield from terminal.sentence("reduced isolation: no " + "; no ".join(missing))
+
+
+def walls(verdicts: Iterable[Verdict]) -> list[str]:
+    """Those that were up around every contender; whoever never had one has no walls either."""
+    every = [verdict.walls for verdict in verdicts if verdict.walls]
+    return [wall for wall in every[0] if all(wall in up for up in every)] if every else []
 
 
 def without_speedup(outcome: Outcome) -> Iterator[str]:
