@@ -96,7 +96,7 @@ def verdict_of(report: object) -> Verdict | None:
 
 
 def pytest_report_teststatus(
-    report: pytest.CollectReport | pytest.TestReport,
+    report: pytest.CollectReport | pytest.TestReport, config: pytest.Config
 ) -> tuple[str, str, str] | None:
     """Say the speedup, or how it failed; the category stays pytest's own."""
     plain: Any = getattr(report, ATTRIBUTE, None)
@@ -115,4 +115,6 @@ def pytest_report_teststatus(
         return "passed", ".", " ".join(filter(None, ("PASSED", speed, flag, taken)))
     if report.when == "setup":
         return "error", "E", f"ERROR {status.value} {taken}".rstrip()
-    return "failed", "F", f"FAILED {speed or status.value} {taken}".rstrip()
+    library = status is Status.NOT_A_KERNEL and config.stash[STATE].settings.strict
+    why = status.value if library else speed or status.value
+    return "failed", "F", f"FAILED {why} {taken}".rstrip()

@@ -95,6 +95,8 @@ WORDS = [
     ("right 1.84 0 1.9", ["--kb-p=1.5"], "FAILED no speedup"),
     ("not_a_kernel 1.5", [], "PASSED 1.50x not_a_kernel"),
     ("right 1.2 1.1 1.3", ["--kb-p=1.5"], "FAILED 1.20x"),
+    ("not_a_kernel 24.4", ["--kb-strict"], "FAILED not_a_kernel"),
+    ("not_a_kernel 1.2 1.1 1.3", ["--kb-p=1.5"], "FAILED 1.20x"),
     ("raised", [], "FAILED raised"),
     ("not_built", [], "ERROR not_built"),
     ("skipped", [], "SKIPPED"),
