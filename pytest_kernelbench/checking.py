@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from importlib.util import find_spec
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,7 +25,6 @@ from pytest_kernelbench.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
 
 EXCLUDING = (
     ("build_only", "thresholds", "a build is not timed"),
@@ -212,6 +213,9 @@ def _check_times(given: Mapping[str, Any]) -> None:
     """Stored baselines are of the device that judges, unless somebody says it does not matter."""
     path = given.get("baseline_times")
     if path is None:
+        if given.get("foreign_baseline"):
+            message = "--kb-foreign-baseline is about --kb-baseline-times: name their file too"
+            raise UsageError(message)
         return
     from pytest_kernelbench.catalog import stored_times
 
@@ -244,10 +248,13 @@ def _check_places(given: Mapping[str, Any], config: pytest.Config) -> None:
 def _check_cache(folder: Path) -> None:
     """Of one that was given: most sessions have no use for the usual one, and must not need it."""
     place = next(each for each in (folder, *folder.parents) if os.path.lexists(each))
-    if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
+    try:
+        # Tried, since permissions alone say nothing of /proc and its like.
+        Path(mkdtemp(dir=place)).rmdir()
+    except OSError:
         why = f"{place} cannot be written" if place.is_dir() else f"{place} is no folder"
         message = f"--kb-cache {folder}: {why}"
-        raise UsageError(message)
+        raise UsageError(message) from None
 
 
 def _check_overwriting(given: Mapping[str, Any], config: pytest.Config) -> None:

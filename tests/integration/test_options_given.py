@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import os
+import errno
 
 import pytest
+
+from pytest_kernelbench import checking
 
 USAGE = pytest.ExitCode.USAGE_ERROR
 
@@ -43,6 +45,8 @@ def project(tree):
         (["--kb-json=nowhere/x.jsonl"], "--kb-json */nowhere/x.jsonl: not a file in a folder*"),
         (["--kb-cache=conftest.py"], "--kb-cache */conftest.py: */conftest.py is no folder"),
         (["--kb-cache=conftest.py/x"], "--kb-cache */conftest.py/x: */conftest.py is no folder"),
+        (["--kb-cache=/proc/x"], "--kb-cache /proc/x: /proc cannot be written"),
+        (["--kb-foreign-baseline"], "--kb-foreign-baseline is about --kb-baseline-times: *"),
         (["--kb-timeout=0"], "--kb-timeout: '0' is not a number above 0"),
         (["--kb-device=cuda:99"], "*--kb-device=cuda:99: * CUDA devices are visible here*"),
     ],
@@ -58,8 +62,12 @@ def test_refused(project, xdist: list[str], args: list[str], message: str) -> No
 def test_a_cache_that_cannot_be_written_is_refused_where_it_was_asked_for(
     project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(os, "access", lambda *_, **__: False)
-    result = project.run("solutions", "--kb-cache=one/two")
+    def full(**_: object) -> str:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checking, "mkdtemp", full)
+        result = project.run("solutions", "--kb-cache=one/two")
     assert result.ret == USAGE
     result.stderr.fnmatch_lines([f"ERROR: --kb-cache */one/two: {project.path} cannot be written"])
     project.run("solutions").assert_outcomes(passed=1)
