@@ -96,7 +96,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "kernel(level, number, problem, entrant, sample): "
         "a problem with a solution; set by pytest-kernelbench.",
     )
-    settings = checked_settings(config)
+    settings, origins = checked_settings(config)
     _name_archives(config, settings)
     if hasattr(config, "workerinput"):
         from pytest_kernelbench.workers import take_device
@@ -104,7 +104,7 @@ def pytest_configure(config: pytest.Config) -> None:
         settings = take_device(config.workerinput, settings)
     matchmaker = _matchmaker(config, settings)
     guard = Guard(matchmaker, settings.solution_folders, config.rootpath)
-    state = State(config.rootpath, settings, matchmaker, guard)
+    state = State(config.rootpath, settings, matchmaker, guard, tuple(origins.told()))
     config.stash[STATE] = state
     _register_parts(config, state)
 

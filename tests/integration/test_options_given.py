@@ -168,7 +168,7 @@ def test_an_ini_file_of_the_old_kind(project) -> None:
         ('kb_seeds = "3"', "*kb_seeds*expects*int*"),
         ("kb_level = 1", "*kb_level*expects*list*"),
         ('kb_strict = "yes"', "*kb_strict*expects*bool*"),
-        ('kb_level = ["9"]', "*--kb-level 9: there is no such level*"),
+        ('kb_level = ["9"]', "ERROR: kb_level 9 in pytest.toml: there is no such level*"),
         (
             'kb_dtype = "fp64"',
             "ERROR: kb_dtype in *pytest.toml: 'fp64' is none of fp32, fp16, bf16",
