@@ -40,12 +40,16 @@ def checked_settings(config: pytest.Config) -> tuple[Settings, Origins]:
         options.refuse_unknown(config)
         origins = Origins.of(config)
         given = settled(options.values(config), origins)
+        named_roots = given.get("problem_roots", ())
         given.setdefault("problem_roots", default_roots(config))
         given.setdefault("cache_dir", config.rootpath / ".kernelbench")
         given |= _split_problems(given.get("problems", ()), config)
         if not hasattr(config, "workerinput"):
             _check_overwriting(given, config)
-        catalog = ProblemCatalog(given["problem_roots"], given["problem_files"], given["cache_dir"])
+        places = (given["problem_roots"], given["problem_files"], given["cache_dir"])
+        catalog = ProblemCatalog(*places, option="--kb-problems")
+        if not hasattr(config, "workerinput"):
+            _refuse(_empty_roots(named_roots, catalog, origins))
         chosen = [f"{problem.level}/{problem.number}" for problem in catalog.named]
         given["problems"] = tuple(dict.fromkeys([*given["problems"], *chosen]))
         _settle_levels(given, origins)
@@ -114,6 +118,13 @@ def _refuse(messages: Iterable[str]) -> None:
     """Raise the first message, if there is any."""
     for message in messages:
         raise UsageError(message)
+
+
+def _empty_roots(roots: Iterable[Path], catalog: ProblemCatalog, origins: Origins) -> Iterator[str]:
+    """Of those that were named: without the usual one, solutions may still bring their problems."""
+    for root in roots:
+        if lack := catalog.lack(root):
+            yield f"{origins.name('problem_roots', root)}: {lack}"
 
 
 def _settle_levels(given: dict[str, Any], origins: Origins) -> None:

@@ -84,7 +84,8 @@ def _guard(config: pytest.Config, settings: Settings) -> Guard:
 def _matchmaker(config: pytest.Config, settings: Settings) -> Matchmaker:
     offers = config.hook.pytest_kernelbench_adapters(config=config, settings=settings)
     adapters = [adapter for offer in offers for adapter in offer]
-    catalog = ProblemCatalog(settings.problem_roots, settings.problem_files, settings.cache_dir)
+    places = (settings.problem_roots, settings.problem_files, settings.cache_dir)
+    catalog = ProblemCatalog(*places, option="--kb-problems")
     level = settings.levels[0] if len(settings.levels) == 1 else None
     return Matchmaker(catalog, adapters, settings.cache_dir, level)
 

@@ -43,6 +43,10 @@ def project(tree):
         (["--kb-baseline=numpy"], "--kb-baseline numpy: unknown; there are compile, *eager"),
         (["--kb-engine=cloud"], "--kb-engine cloud: unknown; there are local, ray"),
         (["--kb-json=nowhere/x.jsonl"], "--kb-json */nowhere/x.jsonl: not a file in a folder*"),
+        (["--kb-problems=nix"], "--kb-problems */nix: there is no such folder or file"),
+        (["--kb-problems=problems,nix"], "--kb-problems */problems,nix: there is no such *"),
+        (["--kb-problems=problems", "--kb-problems=solutions"], "--kb-problems *: no problems: *"),
+        (["--kb-problems=conftest.py"], "--kb-problems */conftest.py: neither a folder nor *"),
         (["--kb-cache=conftest.py"], "--kb-cache */conftest.py: */conftest.py is no folder"),
         (["--kb-cache=conftest.py/x"], "--kb-cache */conftest.py/x: */conftest.py is no folder"),
         (["--kb-cache=/proc/x"], "--kb-cache /proc/x: /proc cannot be written"),
@@ -168,6 +172,7 @@ def test_an_ini_file_of_the_old_kind(project) -> None:
         ('kb_seeds = "3"', "*kb_seeds*expects*int*"),
         ("kb_level = 1", "*kb_level*expects*list*"),
         ('kb_strict = "yes"', "*kb_strict*expects*bool*"),
+        ('kb_problems = ["nix"]', "ERROR: kb_problems */nix in pytest.toml: there is no such *"),
         ('kb_level = ["9"]', "ERROR: kb_level 9 in pytest.toml: there is no such level*"),
         (
             'kb_dtype = "fp64"',
