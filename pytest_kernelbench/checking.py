@@ -18,6 +18,7 @@ from pytest_kernelbench.overruling import Origins, settled, without_shares
 from pytest_kernelbench.overwriting import (
     Named,
     refuse_no_file,
+    refuse_other_kind,
     refuse_overwriting,
     refuse_unwritable,
     same_file,
@@ -298,6 +299,8 @@ def _check_places(given: Mapping[str, Any], config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         reports = [field for field in WRITTEN if field not in ("json", "resume")]
         refuse_unwritable(list(_files(given, reports)))
+        for flag, path in _files(given, ("json",)):
+            refuse_other_kind(flag, path)
 
 
 def _check_cache(folder: Path) -> None:

@@ -85,6 +85,7 @@ def test_several_files_and_the_last_record_of_an_item(recorded, capsys) -> None:
         (["out.jsonl", "--csv=./out.jsonl"], "--csv would write over argument out.jsonl: name ano"),
         (["out.jsonl", "--junit=out.jsonl"], "--junit would write over argument out.jsonl"),
         (["out.jsonl", "--compare=b", "--html=b"], "--html would write over --compare b"),
+        (["out.jsonl", "--junit=conftest.py"], "--junit conftest.py: it is there and holds no "),
         (["out.jsonl", "--trace=t", "--csv=t"], "--trace and --csv would both write t"),
         (
             ["out.jsonl", "--compare=./out.jsonl"],
