@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from importlib.util import find_spec
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,9 +14,11 @@ from pytest_kernelbench import options
 from pytest_kernelbench.catalog.problems import TABLE_SUFFIXES, ProblemCatalog
 from pytest_kernelbench.engine.choice import NO_RAY
 from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.overruling import Origins, settled, without_shares
 from pytest_kernelbench.overwriting import (
     Named,
     refuse_no_file,
+    refuse_other_kind,
     refuse_overwriting,
     refuse_unwritable,
     same_file,
@@ -22,25 +26,7 @@ from pytest_kernelbench.overwriting import (
 from pytest_kernelbench.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
-
-EXCLUDING = (
-    ("build_only", "thresholds", "a build is not timed"),
-    ("build_only", "fail_under_levels", "a build is not timed"),
-    ("build_only", "correctness_only", "one judges nothing, the other judges"),
-    ("build_only", "at_k", "a build has no score"),
-    ("correctness_only", "thresholds", "without times nothing is shown to be faster"),
-    ("correctness_only", "fail_under_levels", "without times fast_p is 0"),
-    ("correctness_only", "baseline_times", "there is no time to compare with them"),
-    ("build_only", "baseline_times", "a build is not timed"),
-    ("correctness_only", "budget_s", "there is no timing to spend it on"),
-    ("build_only", "compare", "a build is not timed"),
-    ("build_only", "html", "a page of nothing judged would be empty"),
-    ("correctness_only", "compare", "there is no time to compare"),
-    ("changed_since", "fail_under_levels", "fast_p is a share of all problems that were asked"),
-)
-"""Pairs of fields that cannot both be given, and why."""
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
 READ = ("resume", "compare", "baseline_times", "archives", "problem_roots", "problem_files")
 WRITTEN = ("json", "resume", "markdown", "eval_results", "trace", "csv", "html")
@@ -49,30 +35,37 @@ WRITTEN_BY_OTHERS = (("--junit-xml", "xmlpath"), ("--benchmark-json", "benchmark
 """Options of pytest and of pytest-benchmark, each with its name in the namespace."""
 
 
-def checked_settings(config: pytest.Config) -> Settings:
-    """All settings of a session; raises ``pytest.UsageError``."""
+def checked_settings(config: pytest.Config) -> tuple[Settings, Origins]:
+    """All settings of a session, and what gave way to what; raises ``pytest.UsageError``."""
     try:
         options.refuse_unknown(config)
-        given = options.values(config)
+        origins = Origins.of(config)
+        given = settled(options.values(config), origins)
+        named_roots = given.get("problem_roots", ())
         given.setdefault("problem_roots", default_roots(config))
         given.setdefault("cache_dir", config.rootpath / ".kernelbench")
         given |= _split_problems(given.get("problems", ()), config)
         if not hasattr(config, "workerinput"):
             _check_overwriting(given, config)
-        catalog = ProblemCatalog(given["problem_roots"], given["problem_files"], given["cache_dir"])
+        places = (given["problem_roots"], given["problem_files"], given["cache_dir"])
+        catalog = ProblemCatalog(*places, option="--kb-problems")
+        if not hasattr(config, "workerinput"):
+            _refuse(_empty_roots(named_roots, catalog, origins))
         chosen = [f"{problem.level}/{problem.number}" for problem in catalog.named]
         given["problems"] = tuple(dict.fromkeys([*given["problems"], *chosen]))
-        _refuse(_contradictions(given))
-        _refuse(_unknown_problems(given, catalog))
+        _settle_levels(given, origins)
+        _settle_gates(given, catalog, origins)
+        _refuse(_contradictions(given, origins))
+        _refuse(_unknown_problems(given, catalog, origins))
         _refuse(_no_archives(given.get("archives", ())))
         given |= options.split_gates(given.get("fail_under_levels", ()))
-        given |= _baselines(given.get("baselines", ("eager",)), config)
-        _check_engine(given.get("engine", "local"), config)
-        _check_cluster(given, config)
+        given |= _baselines(given.get("baselines", ("eager",)), config, origins)
+        _check_engine(given.get("engine", "local"), config, origins)
+        _refuse_idle(given, origins)
+        _check_cluster(given, config, origins)
         if not hasattr(config, "workerinput"):
             _check_device(given.get("device", "auto"), given.get("engine", "local"))
             _check_times(given)
-            _check_slowdown(given)
         if (commit := given.get("changed_since")) is not None:
             from pytest_kernelbench.catalog.changed import changed_since
 
@@ -84,7 +77,7 @@ def checked_settings(config: pytest.Config) -> Settings:
             from pytest_kernelbench.reports.plots import available
 
             available()
-        return Settings(**given)
+        return Settings(**given), origins
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
 
@@ -128,71 +121,144 @@ def _refuse(messages: Iterable[str]) -> None:
         raise UsageError(message)
 
 
-def _contradictions(given: Mapping[str, Any]) -> Iterator[str]:
-    flags = {option.field: option.flag for option in options.OPTIONS}
-    for one, other, why in EXCLUDING:
-        if given.get(one) and given.get(other):
-            yield f"{flags[one]} and {flags[other]} exclude each other: {why}"
+def _empty_roots(roots: Iterable[Path], catalog: ProblemCatalog, origins: Origins) -> Iterator[str]:
+    """Of those that were named: without the usual one, solutions may still bring their problems."""
+    for root in roots:
+        if lack := catalog.lack(root):
+            yield f"{origins.name('problem_roots', root)}: {lack}"
+
+
+def _settle_levels(given: dict[str, Any], origins: Origins) -> None:
+    """Problems that are typed are asked whatever levels the ini file names, and the other way."""
+    levels, problems = given.get("levels"), given.get("problems", ())
+    outside = [problem for problem in problems if levels and _level(problem) not in levels]
+    if not outside:
+        return
+    if origins.overrules("problems", "levels"):
+        origins.give_way("levels", "problems")
+        del given["levels"]
+    elif origins.overrules("levels", "problems"):
+        for problem in outside:
+            origins.give_way("problems", "levels", problem)
+        given["problems"] = tuple(problem for problem in problems if problem not in outside)
+
+
+def _settle_gates(given: dict[str, Any], catalog: ProblemCatalog, origins: Origins) -> None:
+    """The ini file's gates of levels that are not judged now are not asked now."""
+    gates = given.get("fail_under_levels", ())
+    winner = next((what for what in ("problems", "levels") if what in origins.typed), "")
+    if not gates or not winner or "fail_under_levels" in origins.typed:
+        return
+    judged = _judged(given, catalog)
+    idle = [gate for gate in gates if gate[0] is not None and gate[0] not in judged]
+    for level, share in idle:
+        origins.give_way("fail_under_levels", winner, f"{level}:{share:g}")
+    given["fail_under_levels"] = tuple(gate for gate in gates if gate not in idle)
+    if idle and not given["fail_under_levels"]:
+        without_shares(given, origins, winner)
+
+
+def _level(problem: str) -> int:
+    """Of ``1/19``."""
+    return int(problem.partition("/")[0])
+
+
+def _judged(given: Mapping[str, Any], catalog: ProblemCatalog) -> Collection[int]:
+    """The levels of which anything is judged."""
+    named = set(map(_level, given.get("problems", ())))
+    return named or given.get("levels") or catalog.levels
+
+
+def _contradictions(given: Mapping[str, Any], origins: Origins) -> Iterator[str]:
     levels = given.get("levels")
     for problem in given.get("problems", ()):
-        level = int(problem.partition("/")[0])
-        if levels and level not in levels:
-            yield f"--kb-problem {problem} lies outside of --kb-level {_comma(levels)}"
+        if levels and _level(problem) not in levels:
+            one, other = origins.name("problems", problem), origins.name("levels", _comma(levels))
+            yield f"{one} lies outside of {other}"
 
 
-def _unknown_problems(given: Mapping[str, Any], catalog: ProblemCatalog) -> Iterator[str]:
+def _unknown_problems(
+    given: Mapping[str, Any], catalog: ProblemCatalog, origins: Origins
+) -> Iterator[str]:
     for level in given.get("levels", ()):
         if level not in catalog.levels:
-            yield f"--kb-level {level}: there is no such level; searched: {catalog.describe()}"
+            name = origins.name("levels", level)
+            yield f"{name}: there is no such level; searched: {catalog.describe()}"
     for problem in given.get("problems", ()):
         level, number = map(int, problem.split("/"))
         if catalog.get(level, number) is None:
-            yield f"--kb-problem {problem}: there is no such one; searched: {catalog.describe()}"
-    named = {int(problem.partition("/")[0]) for problem in given.get("problems", ())}
-    judged = named or given.get("levels") or catalog.levels
+            name = origins.name("problems", problem)
+            yield f"{name}: there is no such one; searched: {catalog.describe()}"
+    judged = _judged(given, catalog)
     for level, _ in given.get("fail_under_levels", ()):
         if level is not None and level not in judged:
-            yield f"--kb-fail-under {level}:...: level {level} is not judged"
+            name = origins.name("fail_under_levels", f"{level}:...")
+            yield f"{name}: level {level} is not judged"
 
 
-def _baselines(names: Iterable[str], config: pytest.Config) -> dict[str, Any]:
+def _baselines(names: Iterable[str], config: pytest.Config, origins: Origins) -> dict[str, Any]:
     offers = config.hook.pytest_kernelbench_baselines(config=config)
     known = {baseline.name: baseline for offer in offers for baseline in offer}
     for name in names:
         if name not in known:
-            message = f"--kb-baseline {name}: unknown; there are {_comma(sorted(known))}"
+            told = origins.name("baselines", name)
+            message = f"{told}: unknown; there are {_comma(sorted(known))}"
             raise UsageError(message)
     return {"baseline_prepare": tuple((name, known[name].prepare) for name in names)}
 
 
-def _check_engine(name: str, config: pytest.Config) -> None:
+def _check_engine(name: str, config: pytest.Config, origins: Origins) -> None:
     offers = config.hook.pytest_kernelbench_engines(config=config)
     known = sorted({engine for offer in offers for engine in offer})
     if name not in known:
-        message = f"--kb-engine {name}: unknown; there are {_comma(known)}"
+        message = f"{origins.name('engine', name)}: unknown; there are {_comma(known)}"
         raise UsageError(message)
 
 
-def _check_cluster(given: Mapping[str, Any], config: pytest.Config) -> None:
-    """What is about a cluster needs one; what spreads over this machine is of no use to it."""
+def _refuse_idle(given: Mapping[str, Any], origins: Origins) -> None:
+    """No option is silently without effect; in the ini file it waits for the session it is for."""
+    on_ray = given.get("engine", "local") == "ray"
+    for field, there, told in (
+        ("ray_address", on_ray, "is about a Ray cluster: give --kb-engine ray too"),
+        ("gpu", on_ray, "is about a Ray cluster: give --kb-engine ray too"),
+        (
+            "max_slowdown",
+            "compare" in given,
+            "says how much --kb-compare allows: name a file of records too",
+        ),
+        (
+            "foreign_baseline",
+            "baseline_times" in given,
+            "is about --kb-baseline-times: name their file too",
+        ),
+    ):
+        if field in origins.typed and not there:
+            message = f"{origins.name(field)} {told}"
+            raise UsageError(message)
+
+
+def _check_cluster(given: dict[str, Any], config: pytest.Config, origins: Origins) -> None:
+    """What spreads over this machine is of no use to a cluster."""
     if given.get("engine", "local") != "ray":
-        for field, flag in (("ray_address", "--kb-ray-address"), ("gpu", "--kb-gpu")):
-            if given.get(field) is not None:
-                message = f"{flag} is about a Ray cluster: give --kb-engine ray too"
-                raise UsageError(message)
         return
     if find_spec("ray") is None:
         raise UsageError(NO_RAY)
+    if given.get("device", "auto").startswith("cuda:") and origins.overrules("engine", "device"):
+        origins.give_way("device", "engine", given.pop("device"))
     device = given.get("device", "auto")
     if device.startswith("cuda:"):
         message = (
-            f"--kb-device {device} names a GPU of this machine, but --kb-engine ray leaves the "
-            "choice to Ray; give --kb-device cuda, and --kb-gpu KIND if there are several kinds"
+            f"{origins.name('device', device)} names a GPU of this machine, but --kb-engine ray "
+            "leaves the choice to Ray; give --kb-device cuda, and --kb-gpu KIND if there are "
+            "several kinds"
         )
         raise UsageError(message)
     if device == "cpu" and given.get("gpu") is not None:
-        message = f"--kb-gpu {given['gpu']} and --kb-device cpu exclude each other"
-        raise UsageError(message)
+        gpu, cpu = origins.name("gpu", given["gpu"]), origins.name("device", device)
+        if not origins.overrules("device", "gpu"):
+            message = f"{gpu} and {cpu} exclude each other"
+            raise UsageError(message)
+        origins.give_way("gpu", "device", given.pop("gpu"))
     if hasattr(config, "workerinput") or config.getoption("dist", "no") != "no":
         message = (
             "--kb-engine ray and pytest-xdist's -n exclude each other: Ray spreads the pairs itself"
@@ -223,12 +289,6 @@ def _check_times(given: Mapping[str, Any]) -> None:
     stored.refuse_other(find_device(given.get("device", "auto")).name)
 
 
-def _check_slowdown(given: Mapping[str, Any]) -> None:
-    if "max_slowdown" in given and "compare" not in given:
-        message = "--kb-max-slowdown says how much --kb-compare allows: name a file of records too"
-        raise UsageError(message)
-
-
 def _check_places(given: Mapping[str, Any], config: pytest.Config) -> None:
     """Reports are written when all is judged; that they can be is known before.
 
@@ -239,15 +299,20 @@ def _check_places(given: Mapping[str, Any], config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         reports = [field for field in WRITTEN if field not in ("json", "resume")]
         refuse_unwritable(list(_files(given, reports)))
+        for flag, path in _files(given, ("json",)):
+            refuse_other_kind(flag, path)
 
 
 def _check_cache(folder: Path) -> None:
     """Of one that was given: most sessions have no use for the usual one, and must not need it."""
     place = next(each for each in (folder, *folder.parents) if os.path.lexists(each))
-    if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
+    try:
+        # Tried, since permissions alone say nothing of /proc and its like.
+        Path(mkdtemp(dir=place)).rmdir()
+    except OSError:
         why = f"{place} cannot be written" if place.is_dir() else f"{place} is no folder"
         message = f"--kb-cache {folder}: {why}"
-        raise UsageError(message)
+        raise UsageError(message) from None
 
 
 def _check_overwriting(given: Mapping[str, Any], config: pytest.Config) -> None:

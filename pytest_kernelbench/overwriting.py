@@ -1,8 +1,10 @@
-"""Files that are read and written, written twice, or cannot be: refused before any work is done."""
+"""Files that are read and written, written twice, or must not be: refused before any work."""
 
 from __future__ import annotations
 
 import os
+import re
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,19 @@ if TYPE_CHECKING:
 
 Named = tuple[str, Path]
 """What names a file, as ``--kb-json``, and the file."""
+
+_KINDS = {
+    "--kb-json": ("records", rb'\{"nodeid"'),
+    "--json": ("reports of this command", rb'\[\s*(\]|\{\s*"case")|\{"name"'),
+    "--csv": ("table of verdicts", rb"level,number,problem,"),
+    "--html": ("page of kernels", rb"(?i)<!doctype html>"),
+    "--markdown": ("summary of kernels", rb"## Kernels"),
+    "--eval-results": ("results of KernelBench", rb'\{\s*(\}|"[0-9]+"\s*:)'),
+    "--trace": ("traces", rb'\{"definition"'),
+    "--junit": ("JUnit XML", rb"<(\?xml|testsuite)"),
+}
+"""By option: what it writes, and how that begins."""
+_HEAD_BYTES = 1024
 
 
 def refuse_overwriting(read: Sequence[Named], written: Sequence[Named]) -> None:
@@ -32,6 +47,7 @@ def refuse_unwritable(written: Sequence[Named]) -> None:
     """Raise ``UsageError`` where a file of ``written`` cannot be: known before it would be lost."""
     for name, path in written:
         refuse_no_file(name, path)
+        refuse_other_kind(name, path)
         try:
             _open(path)
         except OSError as error:
@@ -48,6 +64,34 @@ def refuse_no_file(name: str, path: Path) -> None:
     if not fits:
         message = f"{name} {path}: not a file in a folder that exists"
         raise UsageError(message)
+
+
+def refuse_other_kind(name: str, path: Path) -> None:
+    """Raise ``UsageError`` where ``path`` holds something else than what the option writes."""
+    known = _KINDS.get(name) or _KINDS.get(name.replace("--kb-", "--", 1))
+    if known is None:
+        return
+    kind, beginning = known
+    head = _head(path).lstrip()
+    if head and not re.match(beginning, head):
+        message = f"{name} {path}: it is there and holds no {kind}: name another file"
+        raise UsageError(message)
+
+
+def _head(path: Path) -> bytes:
+    """How a file begins; empty where there is nothing to lose, and where our own output goes."""
+    with suppress(OSError):
+        if path.is_file() and not any(is_stream(path, number) for number in (1, 2)):
+            with path.open("rb") as file:
+                return file.read(_HEAD_BYTES)
+    return b""
+
+
+def is_stream(path: Path, number: int) -> bool:
+    """Whether a file is the one to which descriptor ``number`` of this process leads."""
+    with suppress(OSError):
+        return os.path.samestat(path.stat(), os.fstat(number))
+    return False
 
 
 def _open(path: Path) -> None:

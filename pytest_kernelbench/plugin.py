@@ -84,7 +84,8 @@ def _guard(config: pytest.Config, settings: Settings) -> Guard:
 def _matchmaker(config: pytest.Config, settings: Settings) -> Matchmaker:
     offers = config.hook.pytest_kernelbench_adapters(config=config, settings=settings)
     adapters = [adapter for offer in offers for adapter in offer]
-    catalog = ProblemCatalog(settings.problem_roots, settings.problem_files, settings.cache_dir)
+    places = (settings.problem_roots, settings.problem_files, settings.cache_dir)
+    catalog = ProblemCatalog(*places, option="--kb-problems")
     level = settings.levels[0] if len(settings.levels) == 1 else None
     return Matchmaker(catalog, adapters, settings.cache_dir, level)
 
@@ -96,7 +97,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "kernel(level, number, problem, entrant, sample): "
         "a problem with a solution; set by pytest-kernelbench.",
     )
-    settings = checked_settings(config)
+    settings, origins = checked_settings(config)
     _name_archives(config, settings)
     if hasattr(config, "workerinput"):
         from pytest_kernelbench.workers import take_device
@@ -104,7 +105,7 @@ def pytest_configure(config: pytest.Config) -> None:
         settings = take_device(config.workerinput, settings)
     matchmaker = _matchmaker(config, settings)
     guard = Guard(matchmaker, settings.solution_folders, config.rootpath)
-    state = State(config.rootpath, settings, matchmaker, guard)
+    state = State(config.rootpath, settings, matchmaker, guard, tuple(origins.told()))
     config.stash[STATE] = state
     _register_parts(config, state)
 

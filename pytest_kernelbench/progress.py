@@ -110,11 +110,21 @@ class Terminal:
 
 
 class Log:
-    """Writes a line when a minute has gone by without one."""
+    """Writes a line when a minute has gone by without one.
 
-    def __init__(self, descriptor: int, clock: Callable[[], float] = time.monotonic) -> None:
+    ``reporter`` is pytest's, where it has a line for each item: it then begins the one that was
+    broken off anew, so that an item's name and its outcome stand together.
+    """
+
+    def __init__(
+        self,
+        descriptor: int,
+        clock: Callable[[], float] = time.monotonic,
+        reporter: pytest.TerminalReporter | None = None,
+    ) -> None:
         self._descriptor = descriptor
         self._clock = clock
+        self._reporter = reporter
         self._last = clock()
 
     def show(self, text: str) -> None:
@@ -122,8 +132,12 @@ class Log:
         if self._clock() - self._last < LOG_EVERY_S:
             return
         self._last = self._clock()
+        end = "\n"
+        if self._reporter is not None:
+            # What stands on the line that pytest takes for begun; it ends that itself.
+            self._reporter.currentfspath, end = text, ""
         with suppress(OSError):
-            os.write(self._descriptor, f"\n{text}\n".encode(errors="replace"))
+            os.write(self._descriptor, f"\n{text}{end}".encode(errors="replace"))
 
     def hide(self) -> None:
         """What is written stays."""
@@ -214,5 +228,13 @@ def make(config: pytest.Config, collected: Sized) -> ProgressLine | None:
     except (OSError, ValueError):
         return None  # not a file at all
     lively = os.isatty(descriptor) and os.environ.get("TERM", "dumb") != "dumb"
-    place = Terminal(descriptor) if lively else Log(descriptor)
+    place = Terminal(descriptor) if lively else Log(descriptor, reporter=_by_line(config))
     return ProgressLine(config, Count(collected), place)
+
+
+def _by_line(config: pytest.Config) -> pytest.TerminalReporter | None:
+    """Pytest's reporter where it has a line for each item."""
+    if config.option.verbose < 1:
+        return None
+    reporter: pytest.TerminalReporter | None = config.pluginmanager.get_plugin("terminalreporter")
+    return reporter

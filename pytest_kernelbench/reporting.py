@@ -96,20 +96,25 @@ def verdict_of(report: object) -> Verdict | None:
 
 
 def pytest_report_teststatus(
-    report: pytest.CollectReport | pytest.TestReport,
+    report: pytest.CollectReport | pytest.TestReport, config: pytest.Config
 ) -> tuple[str, str, str] | None:
     """Say the speedup, or how it failed; the category stays pytest's own."""
     plain: Any = getattr(report, ATTRIBUTE, None)
     if plain is None or report.skipped or report.outcome not in ("passed", "failed"):
         return None
-    from pytest_kernelbench.verdict import Status
+    from pytest_kernelbench.untimed import NOT_ASKED, UNKNOWN, why_untimed
+    from pytest_kernelbench.verdict import Status, Verdict
 
     status, measured = Status(plain["status"]), plain["measurements"]
     speed = f"{measured[0]['speedup']:.2f}x" if measured and status.right else ""
+    if status.right and why_untimed(Verdict.from_builtins(plain)) not in ("", NOT_ASKED, UNKNOWN):
+        speed = "no speedup"
     taken = "(recorded)" if getattr(report, TAKEN, False) else ""
     if report.passed:
         flag = status.value if status is Status.NOT_A_KERNEL else ""
         return "passed", ".", " ".join(filter(None, ("PASSED", speed, flag, taken)))
     if report.when == "setup":
         return "error", "E", f"ERROR {status.value} {taken}".rstrip()
-    return "failed", "F", f"FAILED {speed or status.value} {taken}".rstrip()
+    library = status is Status.NOT_A_KERNEL and config.stash[STATE].settings.strict
+    why = status.value if library else speed or status.value
+    return "failed", "F", f"FAILED {why} {taken}".rstrip()

@@ -179,7 +179,7 @@ class Scoreboard:
         return all_gates(self.outcome())
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """The table, what is missing from it, and the gates."""
+        """The table, what is missing from it, and the gates, also those that give way."""
         if not self._judges or not (self.collected or self.strays):
             return
         terminalreporter.write_sep("=", "kernelbench")
@@ -193,6 +193,8 @@ class Scoreboard:
         for gate in self._gates():
             colour = {"green" if gate.passed else "red": True}
             terminalreporter.write_line(str(gate), **colour)
+        for line in self._state.overruled:
+            terminalreporter.write_line(line, yellow=True)
 
     def _table(self) -> Iterator[str]:
         settings = self._state.settings

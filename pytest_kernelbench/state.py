@@ -32,6 +32,8 @@ class State:
     settings: Settings
     matchmaker: Matchmaker
     guard: Guard
+    overruled: tuple[str, ...] = ()
+    """What of the ini file is not asked, since something typed excludes it."""
     claimed: dict[tuple[str, int, int, int], str] = field(default_factory=dict)
     """The file of each (entrant, level, number, sample), so that none is judged twice."""
     engine: Engine | None = None

@@ -115,9 +115,30 @@ def test_near_misses(disk: Path, claim: Claim, hint: str) -> None:
 
 
 def test_without_problems_the_option_is_named(tmp_path: Path) -> None:
-    catalog = ProblemCatalog([tmp_path])
+    catalog = ProblemCatalog([tmp_path], option="--kb-problems")
     assert near(Claim("a", 1, 19), catalog) == ""
-    assert "--kb-problems=DIR" in catalog.describe()
+    assert catalog.describe().endswith("; --kb-problems=DIR says where")
+    assert "DIR" not in ProblemCatalog([tmp_path]).describe()
+
+
+def test_why_a_root_has_no_problems(disk: Path) -> None:
+    catalog = ProblemCatalog([disk / "nowhere"])
+    (disk / "a.md").write_text("text")
+    (disk / "a.jsonl").write_text("")
+    (disk / "empty").mkdir()
+    assert catalog.lack(disk / "problems") == catalog.lack(disk / "a.jsonl") == ""
+    assert catalog.lack(disk / "nowhere") == "there is no such folder or file"
+    assert catalog.lack(disk / "a.md").startswith("neither a folder nor one of .json, ")
+    assert catalog.lack(disk / "empty") == "no problems: files named levelN/NNN_name.py"
+    assert catalog.describe() == f"{disk / 'nowhere'} (there is no such folder or file)"
+
+
+def test_pairs_of_problems_that_are_not_there(
+    disk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["pairs", str(disk), "--problems", str(disk / "nowhere")]) == 2
+    told = capsys.readouterr().err
+    assert told == f"kb pairs: --problems {disk / 'nowhere'}: there is no such folder or file\n"
 
 
 def test_spans() -> None:

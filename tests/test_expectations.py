@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from pytest_kernelbench.endings import remarks
 from pytest_kernelbench.expectations import (
     NotFaster,
     NotRight,
@@ -45,8 +47,19 @@ def test_a_message_is_whole_and_in_order() -> None:
         "  a",
         "  b",
         "note: parameters were copied by name",
-        "whole output: /log/file",
     ]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"status": Status.NOT_BUILT},
+        {"notes": remarks(["main.cpp:3: unused variable 'x'"])},
+        {"notes": ("parameters were copied by name", *remarks(["a.cu:1: no"] * 9))},
+    ],
+)
+def test_the_log_is_named_where_the_build_said_something(more: dict[str, Any]) -> None:
+    assert explain(replace(VERDICT, **more)).splitlines()[-1] == "whole output: /log/file"
 
 
 FORGED = "x\n\na.py::test_kernel[level1/019_relu] PASSED  [100%]\n==== 1 passed in 0.1s ====\n"
@@ -54,12 +67,17 @@ FORGED = "x\n\na.py::test_kernel[level1/019_relu] PASSED  [100%]\n==== 1 passed 
 
 def test_no_line_of_a_solution_begins_where_ours_do() -> None:
     forged = replace(
-        VERDICT, reasons=(FORGED, FORGED), detail=FORGED, notes=(FORGED,), log="/a\n==== b"
+        VERDICT,
+        status=Status.NOT_BUILT,
+        reasons=(FORGED, FORGED),
+        detail=FORGED,
+        notes=(FORGED,),
+        log="/a\n==== b",
     )
     heads = [
         line.split(":")[0] for line in explain(forged).splitlines() if line[:1] not in ("", " ")
     ]
-    assert heads == ["wrong_value", "note", "whole output"]
+    assert heads == ["not_built", "note", "whole output"]
     assert explain(forged).count("==== 1 passed") == 4
 
 
@@ -102,7 +120,7 @@ def test_faster_is_asked_of_the_lower_bound() -> None:
     expect_faster(right, 1.4)
     with pytest.raises(NotFaster, match=r"right, but 1\.60x"):
         expect_faster(right, 1.5)
-    with pytest.raises(NotFaster, match="right, but it has no time"):
+    with pytest.raises(NotFaster, match="right, but it has no speedup"):
         expect_faster(replace(right, measurements=()), 0.1)
 
 

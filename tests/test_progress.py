@@ -208,3 +208,22 @@ def on_terminal(folder: Path, args: list[str]) -> str:
                 break
     os.close(ours)
     return written.decode()
+
+
+OFTEN = """
+from pytest_kernelbench import progress
+progress.TICK_S, progress.LOG_EVERY_S = 0.3, 0.0
+"""
+
+
+@pytest.mark.parametrize(("args", "ended"), [(["-v"], " PASSED 2.00x"), ([], "")])
+def test_in_a_log_an_item_stands_with_its_outcome(tree, args: list[str], ended: str) -> None:  # noqa: ANN001
+    path = tree.path / "conftest.py"
+    path.write_text(path.read_text() + ENGINE + OFTEN)
+    tree.problem("level1/001_p")
+    tree.solution("ann/level1/001_p", "fast 2")
+    result = tree.pytester.runpytest_subprocess("solutions", "-p", "no:cacheprovider", *args)
+    lines = result.outlines
+    assert "kernelbench: 0 of 1 pairs; at level1/001_p" in lines, "on a line of its own"
+    item = "solutions/ann/level1/001_p.py" + ("::test_kernel[level1/001_p]" if args else " ")
+    assert any(line.startswith(item + ended) for line in lines)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,6 +71,24 @@ def test_ten_samples_count_by_their_mean() -> None:
     assert "    pass@10 0.250, fast_1@10 0.250, fast_2@10 0.250 (n=4)" in lines
 
 
+def test_walls_are_named_once_up_or_missing() -> None:
+    every = [
+        replace(verdict("ann", 1, 2.0), walls=("own session", "no capabilities")),
+        replace(
+            verdict("ann", 2, 2.0),
+            walls=("own session",),
+            missing_walls=("files (Landlock): not in this kernel",),
+        ),
+        verdict("ann", 3),
+    ]
+    assert text(every)[-2:] == [
+        "  walls: own session",
+        "  reduced isolation: no files (Landlock): not in this kernel",
+    ]
+    assert text(every[:1])[-1] == "  walls: own session; no capabilities"
+    assert "walls:" not in "".join(text(every[2:]))
+
+
 def test_slowest_builds() -> None:
     verdicts = [verdict("ann", n, 2.0, build_s=float(10 * n)) for n in range(1, 5)]
     assert text(verdicts)[-2:] == [
@@ -76,6 +96,43 @@ def test_slowest_builds() -> None:
         "  30.0 s level1/003_relu by ann, 20.0 s level1/002_relu by ann",
     ]
     assert not any("builds" in line for line in text([verdict("ann", 1, 2.0, build_s=0.3)]))
+
+
+SHORT = "not timed against eager: the baseline is too short to be timed: {} us; judge it larger"
+
+
+def test_why_what_is_right_has_no_speedup() -> None:
+    untimed = [
+        replace(verdict("ann", 1, 2.0, n), measurements=(), notes=(SHORT.format(n),))
+        for n in range(12)
+    ]
+    lines = text([*untimed, verdict("ann", 2, 3.0)])
+    start = lines.index("right, no speedup:")
+    assert lines[start : start + 3] == [
+        "right, no speedup:",
+        "  12: the baseline is too short to be timed; judge it larger",
+        "judged on NVIDIA H200, full sizes, fp32",
+    ]
+    named = text(untimed, verbose=True)
+    start = named.index("right, no speedup:")
+    assert named[start + 2].startswith(
+        "    level1/001_relu by ann, level1/001_relu by ann, sample 1,"
+    )
+    assert "sample 9, and 2 more" in " ".join(map(str.strip, named))
+    assert "sample 10" not in " ".join(named)
+    assert not any("no speedup:" in line for line in text([verdict("ann", 2, 3.0)]))
+
+
+def test_a_few_reasons_are_told() -> None:
+    notes = (f"not timed against eager: reason {'abcdef'[n]}" for n in range(6))
+    untimed = [
+        replace(verdict("ann", 1, 2.0, n), measurements=(), notes=(note,))
+        for n, note in enumerate(notes)
+    ]
+    lines = text(untimed)
+    start = lines.index("right, no speedup:")
+    assert lines[start + 4 : start + 6] == ["  1: reason d", "  2: for other reasons"]
+    assert "right, no speedup:" not in text(untimed, correctness_only=True)
 
 
 def test_families_only_if_asked_for() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from dataclasses import replace
 
-from pytest_kernelbench.reports.terminal import shortened, times, wrapped
+import pytest
+from made_records import measured
+
+from pytest_kernelbench.reports.terminal import control, shortened, times, wrapped
 
 
 @pytest.mark.parametrize(
@@ -36,3 +39,9 @@ def test_parts_are_wrapped_whole() -> None:
     assert list(wrapped(parts, "", "   ", width=16)) == ["one: 1, two: 2,", "   three: 3"]
     assert list(wrapped([], "  ")) == []
     assert list(wrapped(["longer than the line"], "  ", width=10)) == ["  longer than the line"]
+
+
+def test_a_control_that_claims_nothing_says_why() -> None:
+    assert control(measured(1.0)) == "reference against itself: 1.00x (0.98 to 1.02)"
+    doubted = replace(measured(0.7), low=0.0, notes=("the processors were too busy",))
+    assert control(doubted) == "reference against itself: 0.70x; the processors were too busy"

@@ -88,7 +88,12 @@ def pairs_command(args: argparse.Namespace) -> int:
     """
     roots = [path.absolute() for path in args.problem_roots or [Path("problems")]]
     cache = args.cache.absolute()
-    catalog = ProblemCatalog(roots, [path.absolute() for path in args.problem_files], cache)
+    files = [path.absolute() for path in args.problem_files]
+    catalog = ProblemCatalog(roots, files, cache, option="--problems")
+    for root in roots if args.problem_roots else ():
+        if lack := catalog.lack(root):
+            message = f"--problems {root}: {lack}"
+            raise UsageError(message)
     matchmaker = Matchmaker(catalog, own_adapters(("solutions",)), cache, args.level)
     # A folder and one in it may both be named.
     by_path = {path: list(pair_lines(path.absolute(), matchmaker)) for path in args.paths}

@@ -28,7 +28,7 @@ class ProblemCatalog:
     """All problems below some roots; where two hold the same number, the first root's is taken.
 
     ``files`` are problems by themselves and go before any root. ``cache`` is where rows of tables
-    get files of their own.
+    get files of their own. ``option`` is the one that names roots, if there is one.
     """
 
     def __init__(
@@ -36,12 +36,14 @@ class ProblemCatalog:
         roots: Sequence[Path],
         files: Sequence[Path] = (),
         cache: Path = Path(".kernelbench"),
+        option: str = "",
     ) -> None:
         self.roots = tuple(roots)
         self.files = tuple(files)
         self.complaints: list[str] = []
         """Rows of tables that are no problems, each with the reason; known once they were read."""
         self._cache = cache / "sources"
+        self._option = option
 
     @cached_property
     def named(self) -> tuple[Problem, ...]:
@@ -125,13 +127,21 @@ class ProblemCatalog:
 
     def describe(self) -> str:
         """What was searched, for messages: ``/x/problems (levels 1, 2: 200 problems)``."""
-        if not self.problems:
-            inside = "no problems: files named levelN/NNN_name.py; --kb-problems=DIR says where"
-        else:
+        if self.problems:
             levels = ", ".join(map(str, self.levels))
-            inside = f"levels {levels}: {len(self.problems)} problems"
-        places = ", ".join(map(str, (*self.files, *self.roots)))
-        return f"{places or 'nowhere'} ({inside})"
+            places = ", ".join(map(str, (*self.files, *self.roots)))
+            return f"{places} (levels {levels}: {len(self.problems)} problems)"
+        nothing = ", ".join(f"{root} ({self.lack(root)})" for root in self.roots) or "nowhere"
+        return nothing + (f"; {self._option}=DIR says where" if self._option else "")
+
+    def lack(self, root: Path) -> str:
+        """Why there can be no problem in a root; empty if there is one, or a table to be read."""
+        if root.is_file():
+            kinds = ", ".join(TABLE_SUFFIXES)
+            return "" if root.suffix in TABLE_SUFFIXES else f"neither a folder nor one of {kinds}"
+        if not root.exists():
+            return "there is no such folder or file"
+        return "" if self._below(root, 1) else "no problems: files named levelN/NNN_name.py"
 
 
 def _has_levels(folder: Path) -> bool:

@@ -14,6 +14,7 @@ from pytest_kernelbench.reports.junit import ending
 from pytest_kernelbench.reports.messages import speedup_words
 from pytest_kernelbench.reports.sources import source_of
 from pytest_kernelbench.slowdowns import SlowdownGate
+from pytest_kernelbench.untimed import why_untimed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -77,7 +78,8 @@ def _slow(verdict: Verdict, slower: Mapping[str, str]) -> tuple[str, str]:
     if verdict.title in slower:
         return "error", slower[verdict.title]
     measured = verdict.measurement
-    if verdict.status.right and measured is not None and 0 < measured.high < 1:
+    known = verdict.status.right and not why_untimed(verdict)
+    if known and measured is not None and measured.high < 1:
         return "warning", speedup_words(measured, 1)
     return "warning", ""
 

@@ -54,9 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for option in options.OPTIONS:
         if option.name in _TAKEN:
             action = "store_true" if option.read is None else "append"
-            parser.add_argument(
-                f"--{option.name}", dest=option.field, action=action, help=option.help
-            )
+            told = option.help.replace("--kb-", "--")
+            parser.add_argument(f"--{option.name}", dest=option.field, action=action, help=told)
 
 
 def report_command(args: argparse.Namespace) -> int:
@@ -69,7 +68,8 @@ def report_command(args: argparse.Namespace) -> int:
     chosen = rebuilt.chosen(found, settings)
     _refuse_levels(settings, found)
     if not chosen:
-        message = f"no record is left of {len(found)} in {', '.join(map(str, args.files))}"
+        left = f"record is left of {len(found)}" if found else "record is"
+        message = f"no {left} in {', '.join(map(str, args.files))}"
         raise UsageError(message)
     outcome = rebuilt.outcome(found, settings, verbose=args.verbose)
     if settings.compare is not None:

@@ -8,20 +8,26 @@ from typing import TYPE_CHECKING
 from pytest_kernelbench.texts import hanging
 from pytest_kernelbench.timing import words
 from pytest_kernelbench.timing.interval import Interval
+from pytest_kernelbench.untimed import why_untimed
+from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_kernelbench.verdict import Measurement, Verdict
 
+BUILD_NOTE = "build: "
+"""Begins each note on what a compiler warned of."""
 DETAIL_LIMIT = 16_000
 """Characters of detail in a message; people who feed messages to models ask for a cap."""
 
 
 def faster_words(verdict: Verdict, p: float) -> str:
     """Why a right solution does not pass ``--kb-p``."""
-    measured = verdict.measurement
-    told = "it has no time" if measured is None else speedup_words(measured, p)
+    measured, why = verdict.measurement, why_untimed(verdict)
+    told = f"it has no speedup: {why}"
+    if measured is not None and not why:
+        told = speedup_words(measured, p)
     return hanging(f"{verdict.title}: right, but {told}")
 
 
@@ -47,8 +53,14 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     if verdict.detail:
         yield indent(shorten(verdict.detail.rstrip("\n")), "  ")
     yield from (hanging(f"note: {note}") for note in verdict.notes)
-    if verdict.log:
+    if verdict.log and _build_spoke(verdict):
         yield hanging(f"whole output: {verdict.log}")
+
+
+def _build_spoke(verdict: Verdict) -> bool:
+    """Whether more than is told here stands in the log, which is the build's alone."""
+    warned = any(note.startswith(BUILD_NOTE) for note in verdict.notes)
+    return warned or verdict.status is Status.NOT_BUILT
 
 
 def shorten(text: str, limit: int = DETAIL_LIMIT) -> str:

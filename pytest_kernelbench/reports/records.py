@@ -15,6 +15,7 @@ import pytest
 
 from pytest_kernelbench.decoding import decoded
 from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.overwriting import is_stream
 from pytest_kernelbench.reports.plain import cut_short, json_bytes
 from pytest_kernelbench.reports.sources import source_of
 from pytest_kernelbench.reports.unwritten import fail
@@ -243,7 +244,7 @@ def _opened(path: Path) -> tuple[FileIO, bool]:
     Where what we print goes into the same file, records go between what is printed.
     """
     try:
-        stream = next((number for number in (1, 2) if _is_stream(path, number)), None)
+        stream = next((number for number in (1, 2) if is_stream(path, number)), None)
         # Not to be emptied: another session may be writing to it, which is known once claimed.
         place = os.open(path, os.O_RDWR | os.O_CREAT, 0o644) if stream is None else os.dup(stream)
     except OSError as error:
@@ -260,12 +261,6 @@ def _opened(path: Path) -> tuple[FileIO, bool]:
         message = f"{path} is being written by another session: wait for it, or name another"
         raise UsageError(message) from None
     return file, False
-
-
-def _is_stream(path: Path, number: int) -> bool:
-    with suppress(OSError):
-        return os.path.samestat(path.stat(), os.fstat(number))
-    return False
 
 
 def _append(file: FileIO, data: bytes) -> None:

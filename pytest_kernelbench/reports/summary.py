@@ -10,9 +10,10 @@ from pytest_kernelbench.reports import terminal
 from pytest_kernelbench.reports.records import latest
 from pytest_kernelbench.slowdowns import by_name, slowdown_gates
 from pytest_kernelbench.tally import by_family, leaders, rows, thresholds
+from pytest_kernelbench.untimed import untimed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_kernelbench.gates import Gate
     from pytest_kernelbench.settings import Settings
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 NO_SELFTEST = "no selftest here yet: kb selftest"
 _SLOWEST = 3
+_MOST_REASONS, _MOST_NAMED = 4, 10
 _SLOW_BUILD_S = 1.0
 
 
@@ -35,7 +37,7 @@ class Outcome:
     selftests: Mapping[str, str] = field(default_factory=dict)
     """By a device's UUID, what the last selftest there said."""
     verbose: bool = False
-    """With the families of operators."""
+    """With the families of operators, and the names of what has no speedup."""
     meant_to_fail: Sequence[Verdict] = ()
     """``--kb-expect-failure``: nobody's entries."""
 
@@ -47,7 +49,7 @@ class Outcome:
 
 
 def summary(outcome: Outcome) -> Iterator[str]:
-    """Tables first, then where they come from, then what took long to build."""
+    """Tables, what they leave out, where they come from, and what took long to build."""
     shown = outcome.verdicts, outcome.asked, outcome.settings
     columns = thresholds(outcome.settings)
     made = rows(*shown)
@@ -60,6 +62,7 @@ def summary(outcome: Outcome) -> Iterator[str]:
     if outcome.verbose:
         yield from terminal.families(by_family(*shown), columns)
     yield from terminal.legend(outcome.baseline)
+    yield from without_speedup(outcome)
     yield from circumstances(outcome)
     yield from _slowest_builds(outcome.verdicts)
 
@@ -86,8 +89,33 @@ def circumstances(outcome: Outcome) -> Iterator[str]:
     for verdict in judged:
         if (control := verdict.control) is not None:
             yield from terminal.sentence(terminal.control(control))
+    if up := walls(judged):
+        yield from terminal.sentence("walls: " + "; ".join(up))
     if missing := sorted({wall for verdict in judged for wall in verdict.missing_walls}):
         yield from terminal.sentence("reduced isolation: no " + "; no ".join(missing))
+
+
+def walls(verdicts: Iterable[Verdict]) -> list[str]:
+    """Those that were up around every contender; whoever never had one has no walls either."""
+    every = [verdict.walls for verdict in verdicts if verdict.walls]
+    return [wall for wall in every[0] if all(wall in up for up in every)] if every else []
+
+
+def without_speedup(outcome: Outcome) -> Iterator[str]:
+    """Why what is right has none, a reason each; nothing where no time was asked for."""
+    settings = outcome.settings
+    if settings.correctness_only:
+        return
+    reasons = untimed(outcome.verdicts, strict=settings.strict)
+    if reasons:
+        yield "right, no speedup:"
+    for each in reasons[:_MOST_REASONS]:
+        yield from terminal.sentence(f"{len(each.verdicts)}: {each.reason}")
+        if outcome.verbose:
+            titles = [verdict.title for verdict in each.verdicts]
+            yield from terminal.named(titles, _MOST_NAMED)
+    if others := sum(len(each.verdicts) for each in reasons[_MOST_REASONS:]):
+        yield from terminal.sentence(f"{others}: for other reasons")
 
 
 def _slowest_builds(verdicts: Sequence[Verdict]) -> Iterator[str]:

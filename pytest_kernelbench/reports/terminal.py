@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_kernelbench.timing.interval import Interval
 from pytest_kernelbench.timing.words import control_words
+from pytest_kernelbench.untimed import refusal
 from pytest_kernelbench.verdict import Measurement, Status
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def _counted(score: Score) -> list[str]:
     """What the columns do not tell."""
     counted = [f"missing: {score.missing}"] if score.missing else []
     if score.right_untimed:
-        counted.append(f"right, not timed: {score.right_untimed}")
+        counted.append(f"right, no speedup: {score.right_untimed}")
     counted += [
         f"{status.value}: {count}"
         for status, count in sorted(score.counts.items())
@@ -178,6 +179,13 @@ def wrapped(
         yield line.rstrip()
 
 
+def named(titles: Sequence[str], most: int) -> Iterator[str]:
+    """Some of these by name, the others by their number."""
+    shown = [shortened(title, WIDTH - 5) for title in titles[:most]]
+    more = [f"and {len(titles) - most} more"] if len(titles) > most else []
+    yield from wrapped([*shown, *more], "    ")
+
+
 def sentence(text: str) -> Iterator[str]:
     """Running text on indented lines."""
     yield from textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="  ")
@@ -190,6 +198,8 @@ def shortened(name: str, width: int) -> str:
 
 def control(measured: Measurement) -> str:
     """What the A/A control says about the session."""
+    if not measured.low > 0:
+        return f"reference against itself: {times(measured.speedup)}; {refusal(measured)}"
     return control_words(Interval(measured.speedup, measured.low, measured.high))
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import os
+import errno
 
 import pytest
+
+from pytest_kernelbench import checking
 
 USAGE = pytest.ExitCode.USAGE_ERROR
 
@@ -41,8 +43,14 @@ def project(tree):
         (["--kb-baseline=numpy"], "--kb-baseline numpy: unknown; there are compile, *eager"),
         (["--kb-engine=cloud"], "--kb-engine cloud: unknown; there are local, ray"),
         (["--kb-json=nowhere/x.jsonl"], "--kb-json */nowhere/x.jsonl: not a file in a folder*"),
+        (["--kb-problems=nix"], "--kb-problems */nix: there is no such folder or file"),
+        (["--kb-problems=problems,nix"], "--kb-problems */problems,nix: there is no such *"),
+        (["--kb-problems=problems", "--kb-problems=solutions"], "--kb-problems *: no problems: *"),
+        (["--kb-problems=conftest.py"], "--kb-problems */conftest.py: neither a folder nor *"),
         (["--kb-cache=conftest.py"], "--kb-cache */conftest.py: */conftest.py is no folder"),
         (["--kb-cache=conftest.py/x"], "--kb-cache */conftest.py/x: */conftest.py is no folder"),
+        (["--kb-cache=/proc/x"], "--kb-cache /proc/x: /proc cannot be written"),
+        (["--kb-foreign-baseline"], "--kb-foreign-baseline is about --kb-baseline-times: *"),
         (["--kb-timeout=0"], "--kb-timeout: '0' is not a number above 0"),
         (["--kb-device=cuda:99"], "*--kb-device=cuda:99: * CUDA devices are visible here*"),
     ],
@@ -58,8 +66,12 @@ def test_refused(project, xdist: list[str], args: list[str], message: str) -> No
 def test_a_cache_that_cannot_be_written_is_refused_where_it_was_asked_for(
     project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(os, "access", lambda *_, **__: False)
-    result = project.run("solutions", "--kb-cache=one/two")
+    def full(**_: object) -> str:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checking, "mkdtemp", full)
+        result = project.run("solutions", "--kb-cache=one/two")
     assert result.ret == USAGE
     result.stderr.fnmatch_lines([f"ERROR: --kb-cache */one/two: {project.path} cannot be written"])
     project.run("solutions").assert_outcomes(passed=1)
@@ -160,7 +172,8 @@ def test_an_ini_file_of_the_old_kind(project) -> None:
         ('kb_seeds = "3"', "*kb_seeds*expects*int*"),
         ("kb_level = 1", "*kb_level*expects*list*"),
         ('kb_strict = "yes"', "*kb_strict*expects*bool*"),
-        ('kb_level = ["9"]', "*--kb-level 9: there is no such level*"),
+        ('kb_problems = ["nix"]', "ERROR: kb_problems */nix in pytest.toml: there is no such *"),
+        ('kb_level = ["9"]', "ERROR: kb_level 9 in pytest.toml: there is no such level*"),
         (
             'kb_dtype = "fp64"',
             "ERROR: kb_dtype in *pytest.toml: 'fp64' is none of fp32, fp16, bf16",

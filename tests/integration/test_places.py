@@ -99,13 +99,31 @@ def test_what_cannot_be_written_is_refused_before_anything_runs(
     assert not (project.path / "ahead").exists()
 
 
+@pytest.mark.parametrize("option", ["json", "html", "csv", "trace", "markdown", "eval-results"])
+@pytest.mark.parametrize("name", ["problems/level1/001_p.py", "README.md", "conftest.py"])
+def test_what_an_option_does_not_write_is_not_written_over(project, option: str, name: str) -> None:
+    project.write("README.md", "# A project\n")
+    before = (project.path / name).read_text()
+    result = project.run("solutions", f"--kb-{option}={name}")
+    assert result.ret == USAGE
+    result.stderr.fnmatch_lines([f"ERROR: --kb-{option} */{name}: it is there and holds no *"])
+    assert (project.path / name).read_text() == before
+    assert not (project.path / "ahead").exists()
+
+
+def test_what_it_writes_is_written_again(project) -> None:
+    args = ["json=a", "html=b", "csv=c", "trace=d", "markdown=e", "eval-results=f"]
+    for _ in range(2):
+        assert project.run("solutions", *(f"--kb-{each}" for each in args)).ret == OK
+
+
 @pytest.mark.parametrize("option", ["json", "html", "csv", "trace", "markdown"])
 def test_what_keeps_nothing_can_be_written(project, option: str) -> None:
     assert project.run("solutions", f"--kb-{option}=/dev/null").ret == OK
 
 
 def test_no_trial_leaves_a_file(project) -> None:
-    (project.path / "old.csv").write_text("old")
+    project.write("old.csv", "level,number,problem,entrant\n1,1,relu,ann\n")
     (project.path / "link.md").symlink_to("nowhere")
     args = ["--kb-csv=old.csv", "--kb-trace=new.jsonl", "--kb-markdown=link.md"]
     project.run("solutions", "--collect-only", *args, "--kb-device=gpu")

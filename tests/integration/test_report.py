@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -80,9 +81,11 @@ def test_several_files_and_the_last_record_of_an_item(recorded, capsys) -> None:
             "--fail-under 2:...: level 2 lies outside of --level",
         ),
         (["out.jsonl", "--entrant=eve"], "no record is left of 5 in"),
+        (["/dev/null"], "no record is in /dev/null"),
         (["out.jsonl", "--csv=./out.jsonl"], "--csv would write over argument out.jsonl: name ano"),
         (["out.jsonl", "--junit=out.jsonl"], "--junit would write over argument out.jsonl"),
         (["out.jsonl", "--compare=b", "--html=b"], "--html would write over --compare b"),
+        (["out.jsonl", "--junit=conftest.py"], "--junit conftest.py: it is there and holds no "),
         (["out.jsonl", "--trace=t", "--csv=t"], "--trace and --csv would both write t"),
         (
             ["out.jsonl", "--compare=./out.jsonl"],
@@ -96,6 +99,14 @@ def test_refused(recorded, capsys, monkeypatch, args: list[str], message: str) -
     capsys.readouterr()
     assert main(["report", *args]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_help_names_its_own_options(capsys) -> None:
+    with pytest.raises(SystemExit):
+        main(["report", "--help"])
+    told = capsys.readouterr().out
+    assert "--compare lets a" in told
+    assert set(re.findall(r"--kb-[a-z-]+", told)) == {"--kb-json"}  # what writes the records
 
 
 def test_a_reader_who_has_seen_enough(recorded) -> None:

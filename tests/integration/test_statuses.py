@@ -91,8 +91,12 @@ WORDS = [
     ("fast 1.84", [], "PASSED 1.84x"),
     ("right 0.9", [], "PASSED 0.90x"),
     ("right", [], "PASSED"),
+    ("right 0.84 0 1.1", [], "PASSED no speedup"),
+    ("right 1.84 0 1.9", ["--kb-p=1.5"], "FAILED no speedup"),
     ("not_a_kernel 1.5", [], "PASSED 1.50x not_a_kernel"),
     ("right 1.2 1.1 1.3", ["--kb-p=1.5"], "FAILED 1.20x"),
+    ("not_a_kernel 24.4", ["--kb-strict"], "FAILED not_a_kernel"),
+    ("not_a_kernel 1.2 1.1 1.3", ["--kb-p=1.5"], "FAILED 1.20x"),
     ("raised", [], "FAILED raised"),
     ("not_built", [], "ERROR not_built"),
     ("skipped", [], "SKIPPED"),
@@ -150,7 +154,7 @@ def test_build_only_judges_nothing(one) -> None:
 def test_correctness_only_has_no_times(one) -> None:
     result = one("right 3", "--kb-correctness-only")
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["*right, not timed: 1"])
+    result.stdout.fnmatch_lines(["*right, no speedup: 1"])
 
 
 def test_a_skip_of_the_users_is_a_status_too(one, tree) -> None:

@@ -12,7 +12,7 @@ from pytest_kernelbench import __version__
 from pytest_kernelbench.reports import plots, svg, terminal
 from pytest_kernelbench.reports.html import pictures, tables
 from pytest_kernelbench.reports.html.packing import Packed, entrants_of, pack
-from pytest_kernelbench.reports.summary import all_gates
+from pytest_kernelbench.reports.summary import all_gates, walls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -154,6 +154,7 @@ def _facts(runs: Runs, outcome: Outcome) -> Iterator[tuple[str, Sequence[str]]]:
     yield "A/A control", list(dict.fromkeys(controls)) or ["none was measured"]
     stamps = [stamp for stamp in outcome.selftests.values() if stamp]
     yield "Selftest", stamps or ["none on this device yet: kb selftest"]
+    yield "Walls around every solution", walls(verdicts) or ["none"]
     missing = sorted({wall for verdict in verdicts for wall in verdict.missing_walls})
     yield "Walls that could not be raised", missing or ["none"]
     torches = sorted({v.provenance.torch for v in verdicts if v.provenance is not None})

@@ -88,7 +88,7 @@ def _remarks(score: Score) -> str:
     counts = {"missing": score.missing} | {
         status.value: count for status, count in score.counts.items() if status not in _TOLD
     }
-    counts["not timed"] = score.right_untimed
+    counts["no speedup"] = score.right_untimed
     ordered = sorted(counts.items(), key=lambda each: -each[1])
     return ", ".join(f"{word} {count}" for word, count in ordered if count)
 
