@@ -159,6 +159,17 @@ def test_a_module_body_that_raises_is_told_by_its_own_lines(shared: Builder, wri
     assert "boom at import" in Path(error.log).read_text()
 
 
+def test_a_failure_is_told_of_whoever_asks(make: Any, write: Any, monkeypatch: Any) -> None:
+    source = "def f():\n    raise RuntimeError(__file__)\n\nf()\n" + MODEL
+    first, second = write(source, "ann/022_tanh.py"), write(source, "bob/tanh/solution.py")
+    before, now = str(fails(make(), first)), fails(make(), second)
+    assert f'File "{first}", line 4' in before
+    assert str(now) == before.replace(str(first), str(second))
+    first.unlink()
+    monkeypatch.setattr(nursery.Nursery, "spawn", _no_child)
+    assert str(fails(make(), second)) == str(now)
+
+
 def test_a_failure_is_cached_with_its_words(make: Any, write: Any, monkeypatch: Any) -> None:
     solution = write("raise RuntimeError('boom')\n")
     first = fails(make(), solution)
