@@ -49,7 +49,7 @@ def test_a_call_that_failed_does_not_say_where(tmp_path: Path) -> None:
     solution = tmp_path / "ann" / "019_relu.py"
     recorder = Recorder(Job(str(solution), "ModelNew", str(tmp_path / "work"), {}, {}, 1 << 30))
     (tmp_path / "work").mkdir()
-    with pytest.raises(RuntimeError, match="/ann/sub/k.cu:3: no"):
+    with pytest.raises(RuntimeError, match=r"/ann/sub/k\.cu:3: no"):
         recorder._recording(load)("k", "k.cu")
     (call,) = recorder.manifest.calls.values()
     assert call.error.endswith(": sub/k.cu:3: no")
