@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from pytest_kernelbench.build.process import End
     from pytest_kernelbench.settings import Settings
 
-FORMAT = 1
+FORMAT = 2
 """Part of every key: raise it whenever the same job would be built differently."""
 _EVICT_EVERY = 32
 _CHILDS, _KEPT = "child", "kept"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from pytest_kernelbench.build import replay
+from pytest_kernelbench.build.desk import Desk
 from pytest_kernelbench.build.job import CALLS, MANIFEST_FILE, Call, Manifest
 from pytest_kernelbench.build.lean import PLAIN_VARIABLE
 
@@ -41,7 +42,8 @@ class Recorder:
         self.manifest = Manifest(environment=dict(job.passed_on))
         self.missing = ""
         self._folder = Path(job.folder)
-        self._beside = str(Path(job.solution).parent) + os.sep
+        self._beside = os.path.join(os.path.dirname(job.solution), "")
+        self._desk = Desk(Path(job.solution), self._folder)
         self._missing_tools = job.missing_tools
         self._lock = threading.Lock()
 
@@ -104,7 +106,7 @@ class Recorder:
 
     def _said(self, error: Exception) -> str:
         """Without the solution's folder: the same source may be judged from another one."""
-        return str(error).replace(self._beside, "")[:_ERROR_LIMIT]
+        return self._desk.told(str(error)).replace(self._beside, "")[:_ERROR_LIMIT]
 
     def _remember(self, key: str, call: Call) -> None:
         with self._lock:
