@@ -177,7 +177,7 @@ def test_what_is_no_address_is_never_asked(address: str, monkeypatch: pytest.Mon
     with pytest.raises(UsageError, match="is no server's address"):
         Endpoint(EndpointOptions(base_url=address))
     monkeypatch.setenv("OPENAI_BASE_URL", address)
-    with pytest.raises(UsageError, match="mend --base-url or OPENAI_BASE_URL"):
+    with pytest.raises(UsageError, match="mend --base-url, OPENAI_BASE_URL, or"):
         Endpoint()
 
 

@@ -251,8 +251,8 @@ def _address(base_url: str) -> str:
         known = False
     if base_url and not known:
         message = (
-            f"{base_url!r} is no server's address, as http://127.0.0.1:8000/v1 is: mend --base-url "
-            "or OPENAI_BASE_URL"
+            f"{base_url!r} is no server's address, as http://127.0.0.1:8000/v1 is: mend "
+            "--base-url, OPENAI_BASE_URL, or the base_url of a study"
         )
         raise UsageError(message)
     return base_url
