@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_kernelbench import judge as _room
 
 if TYPE_CHECKING:
+    from pytest_kernelbench.errors import UsageError
     from pytest_kernelbench.library import Judge, judge, judge_many, reward
     from pytest_kernelbench.question import Question
     from pytest_kernelbench.settings import Settings
@@ -19,12 +20,14 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "Judge", "Question", "Settings", "Status", "Verdict", "judge", "judge_many", "reward",
+    "Judge", "Question", "Settings", "Status", "UsageError", "Verdict", "judge", "judge_many",
+    "reward",
 ]  # fmt: skip
 
 _HOME = {
     "Judge": "library", "Question": "question", "judge_many": "library", "reward": "library",
-    "Settings": "settings", "Status": "verdict", "Verdict": "verdict",
+    "Settings": "settings", "Status": "verdict", "UsageError": "errors",
+    "Verdict": "verdict",
 }  # fmt: skip
 
 

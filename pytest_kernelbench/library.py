@@ -28,7 +28,13 @@ from pytest_kernelbench.endings import ended, ended_by
 from pytest_kernelbench.engine.choice import check_engine, make_engine
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.options import check_values
-from pytest_kernelbench.question import Question, check_types, names_a_file, no_source
+from pytest_kernelbench.question import (
+    Question,
+    check_settings,
+    check_types,
+    names_a_file,
+    no_source,
+)
 from pytest_kernelbench.reading import problem as read_problem_id
 from pytest_kernelbench.settings import Settings
 from pytest_kernelbench.verdict import UNJUDGED, Status, Verdict
@@ -57,7 +63,8 @@ class Judge:
         settings: Settings | None = None,
         make_engine: Callable[[Settings], Engine] | None = None,
     ) -> None:
-        self.settings = settings or Settings()
+        self.settings = Settings() if settings is None else settings
+        check_settings(self.settings)
         check_values(self.settings)
         check_baselines(self.settings)
         if make_engine is None:
@@ -263,7 +270,7 @@ def judge(
     settings: Settings | None = None,
 ) -> Verdict:
     """Judge one pair and wait. See ``Question`` for what each argument may be."""
-    return _shared(settings or Settings()).judge(Question(problem, solution, entry))
+    return _shared(settings).judge(Question(problem, solution, entry))
 
 
 def judge_many(
@@ -273,7 +280,7 @@ def judge_many(
     settings: Settings | None = None,
 ) -> AsyncIterator[tuple[Question, Verdict]]:
     """Verdicts as they come: ``async for question, verdict in ...``; see ``Judge.judge_many``."""
-    return _shared(settings or Settings()).judge_many(questions, ahead=ahead)
+    return _shared(settings).judge_many(questions, ahead=ahead)
 
 
 def reward(
@@ -362,7 +369,9 @@ def _made(settings: Settings, _pid: int) -> Judge:
     return made
 
 
-def _shared(settings: Settings) -> Judge:
+def _shared(given: Settings | None) -> Judge:
+    settings = Settings() if given is None else given
+    check_settings(settings)  # a list, say, could not even be looked up
     with _SHARING:  # the cache alone would make two where two threads ask at once
         return _made(settings, os.getpid())
 

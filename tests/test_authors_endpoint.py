@@ -168,6 +168,34 @@ def test_a_named_wait_holds_for_everybody() -> None:
     assert min(server.times[1:]) - server.times[0] >= 0.55
 
 
+ADDRESSES = ["notaurl", "127.0.0.1:8000/v1", "ftp://host/v1", "http://", "http:///v1",
+             "http://host:port/v1", "http://host:70000/v1", "http://[::1/v1", " "]  # fmt: skip
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_what_is_no_address_is_never_asked(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match="is no server's address"):
+        Endpoint(EndpointOptions(base_url=address))
+    monkeypatch.setenv("OPENAI_BASE_URL", address)
+    with pytest.raises(UsageError, match="mend --base-url, OPENAI_BASE_URL, or"):
+        Endpoint()
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:8000/v1", "https://host", "HTTP://[::1]:1"])
+def test_what_is_an_address(address: str) -> None:
+    assert Endpoint(EndpointOptions(base_url=address)).options.base_url == address
+
+
+def test_where_nobody_answers() -> None:
+    with serve(lambda _request, _number: Answer(TEXT)) as server:
+        pass
+    with pytest.raises(AuthorError, match=r"no answer from .* in 1 attempt: ") as caught:
+        one(server, attempts=1)
+    assert not isinstance(caught.value, RefusedError)
+    with pytest.raises(AuthorError, match=r"in 2 attempts: "):
+        one(server, attempts=2)
+
+
 @pytest.mark.parametrize(
     "error",
     [

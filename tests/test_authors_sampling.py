@@ -191,8 +191,25 @@ def test_one_way_a_folder(folder: Path) -> None:
     ledger = Ledger(folder, RUN)  # the first had no answer yet
     (folder / ".answers/samples.jsonl").touch()
     assert ledger.records == []
-    with pytest.raises(UsageError, match=r'"temperature": 0\.7,? is now "temperature": 1\.0'):
-        Ledger(folder, Run(replace(SAMPLING, temperature=1.0), OPTIONS))
+    another = Run(
+        replace(SAMPLING, temperature=1.0, extra=(("stop", ["a"]), ("seed", 1))),
+        replace(OPTIONS, backend="triton"),
+    )
+    changed = re.escape(
+        '(temperature was 0.7, is now 1.0; extra was [], is now [["stop",["a"]],["seed",1]]; '
+        'backend was "cuda", is now "triton")'
+    )
+    with pytest.raises(UsageError, match=changed):
+        Ledger(folder, another)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"sampling": 1}'])
+def test_a_run_that_somebody_edited(folder: Path, text: str) -> None:
+    Ledger(folder, RUN)
+    (folder / ".answers/samples.jsonl").touch()
+    (folder / ".answers/run.json").write_text(text)
+    with pytest.raises(UsageError, match=r"run\.json: "):
+        Ledger(folder, RUN)
 
 
 def test_a_ledger_that_somebody_edited(folder: Path) -> None:

@@ -159,6 +159,17 @@ def test_a_module_body_that_raises_is_told_by_its_own_lines(shared: Builder, wri
     assert "boom at import" in Path(error.log).read_text()
 
 
+def test_a_failure_is_told_of_whoever_asks(make: Any, write: Any, monkeypatch: Any) -> None:
+    source = "def f():\n    raise RuntimeError(__file__)\n\nf()\n" + MODEL
+    first, second = write(source, "ann/022_tanh.py"), write(source, "bob/tanh/solution.py")
+    before, now = str(fails(make(), first)), fails(make(), second)
+    assert f'File "{first}", line 4' in before
+    assert str(now) == before.replace(str(first), str(second))
+    first.unlink()
+    monkeypatch.setattr(nursery.Nursery, "spawn", _no_child)
+    assert str(fails(make(), second)) == str(now)
+
+
 def test_a_failure_is_cached_with_its_words(make: Any, write: Any, monkeypatch: Any) -> None:
     solution = write("raise RuntimeError('boom')\n")
     first = fails(make(), solution)
@@ -261,6 +272,65 @@ def test_files_beside_the_solution_are_part_of_what_is_built(make: Any, write: A
     helper.write_text("VALUE = 2\n")
     assert make().build(solution).folder not in {first.folder, second.folder}
     assert not (solution.parent / "__pycache__").exists()
+
+
+def test_a_module_body_may_write_in_its_current_folder(shared: Builder, write: Any) -> None:
+    solution = write(
+        "import os\nos.makedirs('./build', exist_ok=True)\n"
+        "open('build/s.cpp', 'w').write('x')\nprint('it is ' + open('build/s.cpp').read())\n"
+        + MODEL,
+        "writes/s.py",
+    )
+    assert "it is x" in shared.build(solution).log.read_text()
+    assert os.listdir(solution.parent) == ["s.py"]
+
+
+def test_what_lies_beside_is_found_in_the_current_folder(make: Any, write: Any) -> None:
+    solution = write(f"print(open('k.cu').read(), open('sub/k.cuh').read())\n{MODEL}")
+    kernel, header = write("int a;\n", "k.cu"), write("int b;\n", "sub/k.cuh")
+    builder = make()
+    built = [builder.build(solution)]
+    for changed in (kernel, header):
+        assert make().build(solution).cached
+        changed.write_text("int c;\n")
+        built.append(make().build(solution))
+    assert len({each.folder for each in built}) == 3
+    names = builder.store.input_names(builder.base_key(solution, "ModelNew"))
+    assert names == ["k.cu", "sub/k.cuh"]
+
+
+def test_compilers_find_what_lies_beside(make: Any, write: Any) -> None:
+    including = TINY.replace("'extern", "'#include <k.h>\\nextern").replace("return 1", "return K")
+    solution = write(including.replace("True)", "True, extra_include_paths=['include'])"))
+    header = write("#define K 1\n", "include/k.h")
+    builder = make()
+    first = builder.build(solution)
+    names = builder.store.input_names(builder.base_key(solution, "ModelNew"))
+    assert names == ["include/k.h"]
+    header.write_text("#error no K\n")
+    failed = fails(make(), solution)
+    assert "k.h:1: #error no K" in str(failed)
+    assert "/desk/" not in str(failed)
+    header.write_text("#define K 1\n")
+    assert make().build(solution).folder == first.folder
+
+
+@pytest.mark.skipif(not landlock.abi(), reason="this kernel has no Landlock")
+@pytest.mark.parametrize("place", ["'k.cu'", "__file__ + '.log'", "os.path.abspath('sub') + '/x'"])
+def test_what_lies_beside_is_not_a_builds_to_change(
+    shared: Builder, write: Any, place: str
+) -> None:
+    kernel, header = write("int a;\n", "k.cu"), write("int b;\n", "sub/k.cuh")
+    solution = write(f"import os\nopen({place}, 'w').write('x')\n{MODEL}")
+    said = str(fails(shared, solution))
+    assert "write to the current folder" in said
+    assert "/desk/" not in said
+    assert kernel.read_text() + header.read_text() == "int a;\nint b;\n"
+    assert sorted(os.listdir(solution.parent)) == ["k.cu", "s.py", "sub"]
+
+
+def test_another_error_of_a_file_says_nothing_of_folders(shared: Builder, write: Any) -> None:
+    assert "current folder" not in str(fails(shared, write("open('no.cu')\n" + MODEL)))
 
 
 def test_a_torch_py_beside_a_solution_is_not_torch(shared: Builder, write: Any) -> None:

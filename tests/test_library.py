@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -17,6 +18,8 @@ from typing import Any
 import pytest
 from fake_engine import FakeEngine
 
+import pytest_kernelbench
+from pytest_kernelbench import library
 from pytest_kernelbench.build.extension import Extension
 from pytest_kernelbench.catalog.material import Material
 from pytest_kernelbench.catalog.pair import Pair
@@ -130,6 +133,8 @@ def test_a_file_that_is_too_long(judge: Judge, tmp_path: Path) -> None:
         (Question("1/19", Material(())), "pairs of a name and a text"),
         (Question("1/19", Material((("solution.py", None),))), "both str"),  # type: ignore[arg-type]
         (("1/19", "x"), "a question is a Question, not tuple"),
+        (Question("1/19", "x", entrant=None), "an entrant is a str, not None"),  # type: ignore[arg-type]
+        (Question("1/19", "x", sample="1"), "a sample is an int, not str"),  # type: ignore[arg-type]
     ],
 )
 def test_what_is_of_another_type(judge: Judge, question: Question, says: str) -> None:
@@ -185,6 +190,45 @@ def test_baselines_that_there_are_not(
 def test_settings_that_make_no_sense(settings: Settings, change: dict[str, Any], says: str) -> None:
     with pytest.raises(UsageError, match=says):
         Judge(replace(settings, **change))
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"problem_roots": [Path("problems")]}, "is no tuple[Path, ...]"),
+        ({"problem_roots": ("problems",)}, "problem_roots: ('problems',) is no tuple[Path, ...]"),
+        ({"problem_roots": "problems"}, "problem_roots: 'problems' is no tuple[Path, ...]"),
+        ({"cache_dir": "kept"}, "cache_dir: 'kept' is no Path"),
+        ({"json": "verdicts.json"}, "json: 'verdicts.json' is no Path | None"),
+        ({"baselines": ["eager"]}, "baselines: ['eager'] is no tuple[str, ...]"),
+        ({"baselines": "compile"}, "baselines: 'compile' is no tuple[str, ...]"),
+        ({"baseline_prepare": (("half",),)}, "baseline_prepare: (('half',),) is no tuple["),
+        ({"thresholds": (1, "2")}, "thresholds: (1, '2') is no tuple[float, ...]"),
+        ({"seeds": "5"}, "seeds: '5' is no int"),
+        ({"seeds": True}, "seeds: True is no int"),
+        ({"budget_s": "2"}, "budget_s: '2' is no float"),
+        ({"strict": "no"}, "strict: 'no' is no bool"),
+        ({"device": None}, "device: None is no str"),
+    ],
+)
+def test_settings_of_another_type(settings: Settings, change: dict[str, Any], says: str) -> None:
+    changed = replace(settings, **change)
+    for ask in (
+        lambda: Judge(changed, Pooled),
+        lambda: library.judge("1/19", "x", settings=changed),
+    ):
+        with pytest.raises(UsageError, match=re.escape(says)):
+            ask()
+
+
+def test_settings_that_are_none_of_ours() -> None:
+    with pytest.raises(UsageError, match="settings are a Settings, not dict"):
+        library.judge("1/19", "x", settings={})  # type: ignore[arg-type]
+
+
+def test_numbers_may_be_whole(settings: Settings) -> None:
+    with Judge(replace(settings, thresholds=(1, 2), budget_s=1, atol=None), Pooled) as judge:
+        assert judge.judge(Question("1/19", solution("right 1"))).status is Status.RIGHT
 
 
 def test_a_baseline_of_your_own(settings: Settings) -> None:
@@ -461,6 +505,12 @@ def test_reward(verdict: Verdict, value: float | None) -> None:
 
 def test_reward_of_library_kernels_if_wanted() -> None:
     assert reward(measured(2.0, Status.NOT_A_KERNEL), library=True) == pytest.approx(2.3)
+
+
+def test_every_public_name_is_there() -> None:
+    found = {name: getattr(pytest_kernelbench, name) for name in pytest_kernelbench.__all__}
+    assert found["UsageError"] is UsageError
+    assert sorted(found) == sorted([*pytest_kernelbench._HOME, "judge"])
 
 
 @pytest.mark.parametrize(

@@ -242,9 +242,15 @@ def _starts(args: argparse.Namespace) -> list[Start]:
 
 
 def solutions_below(folder: Path, problems: tuple[Problem, ...]) -> list[Start]:
-    """A start at each solution of an entrant's folder to one of the problems."""
+    """A start at each solution of an entrant's folder to one of the problems.
+
+    Raises ``UsageError`` where there is no such folder, or nothing of the kind in it.
+    """
     from pytest_kernelbench.catalog.solutions import Matchmaker, own_adapters
 
+    if not folder.is_dir():
+        message = f"there is no folder {folder} to begin at"
+        raise UsageError(message)
     roots = sorted({problem.path.parent.parent for problem in problems})
     matchmaker = Matchmaker(ProblemCatalog(roots), own_adapters(()))
     starts = []

@@ -9,6 +9,7 @@ import re
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from pytest_kernelbench.authors.conversation import Message, Reply, Sampling, guessed_tokens
 from pytest_kernelbench.authors.limits import Budget, Pace
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _RETRIED_STATUS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 _FATAL_STATUS = frozenset({401, 403, 404})
+_SCHEMES = frozenset({"http", "https"})
 _LONGEST_WAIT_S = 120.0
 _FIELDS = frozenset({"frequency_penalty", "presence_penalty", "seed", "stop", "reasoning_effort"})
 """Fields of a request that the client knows; others travel as they are."""
@@ -52,7 +54,7 @@ class Endpoint:
         self._openai = _openai()
         options = self.options
         key = os.environ.get(options.key_variable, "")
-        base_url = options.base_url or os.environ.get("OPENAI_BASE_URL", "")
+        base_url = _address(options.base_url or os.environ.get("OPENAI_BASE_URL", ""))
         if not key and not base_url:
             message = (
                 f"the environment variable {options.key_variable} holds no key: set it, or name a "
@@ -116,7 +118,8 @@ class Endpoint:
             message = f"{self._client.base_url} refused ({status}): {said}"
             raise AuthorError(message, lost.tokens_in, lost.tokens_out) from error
         if attempt == self.options.attempts:
-            message = f"no answer from {self._client.base_url} in {attempt} attempts: {said}"
+            tries = f"{attempt} attempt" + "s" * (attempt > 1)
+            message = f"no answer from {self._client.base_url} in {tries}: {said}"
             raise AuthorError(message, lost.tokens_in, lost.tokens_out) from error
         named = _named_wait_s(error)
         if named is not None:
@@ -237,6 +240,22 @@ class _Heard:
     def _count(self, usage: Any) -> None:  # noqa: ANN401
         if usage is not None:
             self.usage = (usage.prompt_tokens or 0, usage.completion_tokens or 0)
+
+
+def _address(base_url: str) -> str:
+    """The same, empty or one that can be asked; raises ``UsageError`` if it is neither."""
+    try:
+        parts = urlsplit(base_url)
+        known = parts.scheme in _SCHEMES and parts.hostname and parts.port != 0
+    except ValueError:  # a port that is no number, half of an IPv6 address
+        known = False
+    if base_url and not known:
+        message = (
+            f"{base_url!r} is no server's address, as http://127.0.0.1:8000/v1 is: mend "
+            "--base-url, OPENAI_BASE_URL, or the base_url of a study"
+        )
+        raise UsageError(message)
+    return base_url
 
 
 def _reasoning(part: Any) -> str:  # noqa: ANN401

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -26,6 +26,7 @@ from pytest_kernelbench.authors.files import (
 )
 from pytest_kernelbench.authors.prompt import PromptOptions
 from pytest_kernelbench.authors.solution_file import Origin, solution_of
+from pytest_kernelbench.decoding import decoded
 from pytest_kernelbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -94,13 +95,7 @@ class Ledger:
         if not path.exists() or not self._samples.exists():  # nothing came of it so far
             write_whole(path, now + "\n")
             return
-        before = path.read_text(encoding="utf-8").strip()
-        if before != now:
-            changed = "; ".join(
-                f"{old.strip()} is now {new.strip()}"
-                for old, new in zip(before.splitlines(), now.splitlines(), strict=False)
-                if old != new
-            )
+        if changed := _changes(_fields(path, path.read_bytes()), _fields(path, now.encode())):
             message = (
                 f"{self.folder} holds answers made in another way ({changed}): give another --to, "
                 "or ask as before"
@@ -202,3 +197,23 @@ class Ledger:
             answer=str(self.answer(problem, record.sample).relative_to(self.folder)),
             cut_off=record.finish == "length",
         )
+
+
+def _fields(path: Path, run: bytes) -> dict[str, str]:
+    """What a ``run.json`` says, field by field, each value as JSON."""
+    try:
+        parts = decoded(run, dict[str, dict[str, Any]])
+    except msgspec.MsgspecError as error:
+        message = f"{path}: {error}"
+        raise UsageError(message) from error
+    values = {name: value for part in parts.values() for name, value in part.items()}
+    return {name: msgspec.json.encode(value).decode() for name, value in values.items()}
+
+
+def _changes(before: dict[str, str], now: dict[str, str]) -> str:
+    """``temperature was null, is now 0.1; ...``; empty where nothing has changed."""
+    return "; ".join(
+        f"{name} was {before.get(name, 'unknown')}, is now {now.get(name, 'unknown')}"
+        for name in before | now
+        if before.get(name) != now.get(name)
+    )

@@ -109,6 +109,9 @@ class Trajectory:
 
 def head_of(path: Path) -> Head:
     """The first line of a trajectory's file; raises ``UsageError`` if it is none."""
+    if not path.is_file():
+        message = f"there is no file {path} with a trajectory"
+        raise UsageError(message)
     first = read_lines(path, dict)[:1]
     if not first:
         message = f"{path} holds no trajectory"

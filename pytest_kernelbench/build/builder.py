@@ -27,6 +27,7 @@ from pytest_kernelbench.build.job import JOB_FILE, LOG_FILE, Job
 from pytest_kernelbench.build.keeping import keep_libraries, keep_logs
 from pytest_kernelbench.build.leavings import Leavings, understanding
 from pytest_kernelbench.build.nursery import Nursery
+from pytest_kernelbench.build.places import moved
 from pytest_kernelbench.build.precompiled import Precompiled
 from pytest_kernelbench.build.process import run_child
 from pytest_kernelbench.build.slots import Slots, memory_bound, most_useful, usable_slots
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from pytest_kernelbench.build.process import End
     from pytest_kernelbench.settings import Settings
 
-FORMAT = 1
+FORMAT = 2
 """Part of every key: raise it whenever the same job would be built differently."""
 _EVICT_EVERY = 32
 _CHILDS, _KEPT = "child", "kept"
@@ -196,12 +197,12 @@ class Builder:
         key = self._store.key(base, solution)
         known = self._store.lookup(key)
         if known is not None:
-            return self._answer(key, known, cached=True)
+            return self._answer(key, _told_of(known, solution), cached=True)
         with self.alone(base):
             key = self._store.key(base, solution)
             known = self._store.lookup(key)
             if known is not None:
-                return self._answer(key, known, cached=True)
+                return self._answer(key, _told_of(known, solution), cached=True)
             key, made = self._build(solution, entry, base)
         self._adopted += 1
         if self._adopted % _EVICT_EVERY == 0:
@@ -305,6 +306,17 @@ class Builder:
     def _tidy(self) -> None:
         self._store.sweep()
         self._store.evict(int(self._settings.cache_limit_gb * 1e9))
+
+
+def _told_of(entry: Entry, solution: Path) -> Entry:
+    """What a build said, as of this solution: the same source may have lain elsewhere then."""
+
+    def told(text: str) -> str:
+        return moved(text, Path(entry.solution), solution)
+
+    return msgspec.structs.replace(
+        entry, message=told(entry.message), warnings=tuple(map(told, entry.warnings))
+    )
 
 
 def _worth_another_try(future: Future[Extension]) -> bool:

@@ -6,6 +6,7 @@ own whose environment is the job's, writes only below ``folder``, and does not r
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import os
 import resource
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from pytest_kernelbench.build.desk import Desk
 from pytest_kernelbench.build.job import JOB_FILE, REPORT_FILE, Job, Report
 from pytest_kernelbench.build.recorder import Recorder
 from pytest_kernelbench.deviceless import lacks_device
@@ -31,6 +33,10 @@ if TYPE_CHECKING:
 
 MODULE_NAME = "solution"
 DEPENDENCIES_FILE = "dependencies.txt"
+_NOT_YOURS = (
+    "a solution's folder cannot be written to while it is built: write to the current folder, by a "
+    "name that is not taken beside the solution, or below tempfile.gettempdir()"
+)
 _LARGEST_FILE_BYTES = 4 << 30
 _MOST_PROCESSES = 160
 """Several times what four compilers start."""
@@ -97,14 +103,16 @@ def _run(job: Job) -> Report:
     recorder = Recorder(job)
     recorder.install()
     recorder.save()
-    seen = _watch_files(Path(job.solution))
+    desk = Desk(Path(job.solution), Path(job.folder))
+    desk.sit_down()
+    seen = _watch_files(job, desk)
     try:
         module = _run_body(Path(job.solution))
     except BaseException as error:  # noqa: BLE001 - whatever it was, it is the report
         report = _failure(error, job, recorder)
     else:
         report = Report("built") if hasattr(module, job.entry) else Report("no_entry")
-    seen.update(_headers(job))
+    seen.update(_headers(job, desk))
     return msgspec.structs.replace(report, inputs=tuple(sorted(seen)))
 
 
@@ -133,36 +141,36 @@ def _tell_of_device(torch: ModuleType, capability: tuple[int, int]) -> None:
         setattr(torch.cuda, name, answer)
 
 
-def _watch_files(solution: Path) -> set[str]:
+def _watch_files(job: Job, desk: Desk) -> set[str]:
     """Names of the files beside the solution that are opened: the cache must know them."""
-    beside = str(solution.parent) + os.sep
+    own = os.path.basename(job.solution)
     seen: set[str] = set()
 
     def note(event: str, arguments: tuple[Any, ...]) -> None:
         if event != "open" or not isinstance(arguments[0], (str, bytes, os.PathLike)):
             return
-        path = os.path.abspath(os.fsdecode(arguments[0]))
-        if path.startswith(beside) and path != str(solution):
-            seen.add(path[len(beside) :])
+        name = desk.name_beside(os.path.abspath(os.fsdecode(arguments[0])))
+        if name and name != own:
+            seen.add(name)
 
     sys.addaudithook(note)
     return seen
 
 
-def _headers(job: Job) -> set[str]:
+def _headers(job: Job, desk: Desk) -> set[str]:
     """Files beside the solution that the compilers read."""
-    beside = str(Path(job.solution).parent) + os.sep
     listed = Path(job.folder) / DEPENDENCIES_FILE
     if not listed.is_file():
         return set()
-    paths = {os.path.abspath(line) for line in listed.read_text(encoding="utf-8").splitlines()}
-    return {
-        path[len(beside) :] for path in paths if path.startswith(beside) and path != job.solution
-    }
+    lines = listed.read_text(encoding="utf-8").splitlines()
+    names = {desk.name_beside(os.path.abspath(line)) for line in lines}
+    return names - {"", os.path.basename(job.solution)}
 
 
 def _failure(error: BaseException, job: Job, recorder: Recorder) -> Report:
     own = _own_traceback(error, job)
+    if isinstance(error, OSError) and _may_not_write(error, job):
+        own += f"\n{_NOT_YOURS}"
     sys.stderr.write(f"{own}\n")
     line = encodable("".join(traceback.format_exception_only(type(error), error)).strip())
     if recorder.missing:
@@ -176,6 +184,15 @@ def _failure(error: BaseException, job: Job, recorder: Recorder) -> Report:
     if isinstance(error, SystemExit):
         own += f"\nthe module body called sys.exit({error.code!r})"
     return Report("raised", line, own)
+
+
+def _may_not_write(error: OSError, job: Job) -> bool:
+    path, desk = error.filename, Desk(Path(job.solution), Path(job.folder))
+    return (
+        error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}
+        and isinstance(path, (str, bytes))
+        and desk.is_on_loan(os.path.abspath(os.fsdecode(path)))
+    )
 
 
 def _own_traceback(error: BaseException, job: Job) -> str:

@@ -6,11 +6,12 @@ import re
 import shutil
 import signal
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.build import diagnostics
+from pytest_kernelbench.build.desk import Desk
 from pytest_kernelbench.build.job import Job, Manifest, Report, read_manifest, read_report
 from pytest_kernelbench.errors import BuildError, MachineError
 from pytest_kernelbench.languages import lacks
@@ -58,9 +59,11 @@ def judge_child(job: Job, left: Leavings, end: End, tools: Toolchain) -> Outcome
     Raises ``MachineError`` for what is not the solution's fault.
     """
     try:
-        return _judge(job, left, end, tools)
+        found = _judge(job, left, end, tools)
     except BuildError as error:
-        return Outcome("failed", f"{Path(job.solution).name}: {error}")
+        found = Outcome("failed", f"{Path(job.solution).name}: {error}")
+    told = Desk(Path(job.solution), Path(job.folder)).told
+    return replace(found, message=told(found.message), warnings=tuple(map(told, found.warnings)))
 
 
 def _judge(job: Job, left: Leavings, end: End, tools: Toolchain) -> Outcome:

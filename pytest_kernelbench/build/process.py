@@ -64,8 +64,8 @@ def run_child(  # noqa: PLR0913, PLR0917 - what to run, and when to end it
     """
     # Opened before there is a child: whatever it does to the file, this is what it prints to.
     with log.open("ab") as written, log.open("rb") as read:
-        cwd = Path(job.solution).parent
-        child = nursery.spawn(Path(job.folder), cwd, written.fileno(), job.environment)
+        folder = Path(job.folder)
+        child = nursery.spawn(folder, folder, written.fileno(), job.environment)
         return _watch(child, read, timeout_s, idle_s, cancelled)
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from pytest_kernelbench.build import replay
+from pytest_kernelbench.build.desk import Desk
 from pytest_kernelbench.build.job import CALLS, MANIFEST_FILE, Call, Manifest
 from pytest_kernelbench.build.lean import PLAIN_VARIABLE
 
@@ -41,6 +42,8 @@ class Recorder:
         self.manifest = Manifest(environment=dict(job.passed_on))
         self.missing = ""
         self._folder = Path(job.folder)
+        self._beside = os.path.join(os.path.dirname(job.solution), "")
+        self._desk = Desk(Path(job.solution), self._folder)
         self._missing_tools = job.missing_tools
         self._lock = threading.Lock()
 
@@ -91,7 +94,7 @@ class Recorder:
             self._require_tools(arguments)
             made = _really(real, bound, place)
         except Exception as error:
-            call.error = str(error)[:_ERROR_LIMIT] or type(error).__name__
+            call.error = self._said(error) or type(error).__name__
             self._remember(key, call)
             raise
         library = _library(made, place)
@@ -100,6 +103,10 @@ class Recorder:
         self._remember(key, call)
         _sweep(place)
         return made
+
+    def _said(self, error: Exception) -> str:
+        """Without the solution's folder: the same source may be judged from another one."""
+        return self._desk.told(str(error)).replace(self._beside, "")[:_ERROR_LIMIT]
 
     def _remember(self, key: str, call: Call) -> None:
         with self._lock:

@@ -100,7 +100,7 @@ def call_key(real: Callable[..., Any], args: Any, kwargs: Any, folder: str) -> s
         if name not in _NO_MATTER
     }
     if real.__name__ == "load":
-        shown["sources"] = _contents(bound.arguments.get("sources", ()))
+        shown["sources"] = _contents(bound.arguments.get("sources", ()), folder)
     text = json.dumps([real.__name__, shown], ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -122,9 +122,14 @@ def _canonical(value: Any, folder: str) -> Any:
     return repr(type(value))
 
 
-def _contents(sources: Any) -> list[list[str]]:
+def _contents(sources: Any, folder: str) -> list[list[str]]:
     paths = [sources] if isinstance(sources, (str, os.PathLike)) else list(sources)
-    return [[os.path.basename(path), file_hash(path)] for path in paths]
+    return [[os.path.basename(path), file_hash(_found(path, folder))] for path in paths]
+
+
+def _found(path: str | os.PathLike[str], folder: str) -> str | os.PathLike[str]:
+    """In a build the current folder has what lies beside the solution, in a contender not."""
+    return path if os.path.exists(path) else os.path.join(folder, path)
 
 
 def file_hash(path: str | os.PathLike[str]) -> str:

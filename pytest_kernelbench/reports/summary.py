@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_kernelbench.gates import gates, pairs_gate
 from pytest_kernelbench.reports import terminal
+from pytest_kernelbench.reports.controls import control_line
 from pytest_kernelbench.reports.records import latest
 from pytest_kernelbench.slowdowns import by_name, slowdown_gates
 from pytest_kernelbench.tally import by_family, leaders, rows, thresholds
@@ -88,7 +89,7 @@ def circumstances(outcome: Outcome) -> Iterator[str]:
         yield from terminal.sentence(outcome.selftests.get(uuid) or NO_SELFTEST)
     for verdict in judged:
         if (control := verdict.control) is not None:
-            yield from terminal.sentence(terminal.control(control))
+            yield from terminal.sentence(control_line(control))
     if up := walls(judged):
         yield from terminal.sentence("walls: " + "; ".join(up))
     if missing := sorted({wall for verdict in judged for wall in verdict.missing_walls}):

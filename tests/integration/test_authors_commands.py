@@ -55,6 +55,9 @@ def test_a_backend_without_examples_has_none_by_default(capsys: pytest.CaptureFi
         (["refine", "--to", "s"], "given with --model"),
         (["refine", "--model", "m", "--to", "s", "--feedback", "x"], "no feedback 'x'"),
         (["refine", "--model", "m", "--to", "s", "--from", "."], ". holds no solution"),
+        (["refine", "--model", "m", "--to", "s", "--from", "nix"], "there is no folder nix"),
+        (["refine", "--to", "s", "--replay", "nix"], "there is no file nix with a trajectory"),
+        (["refine", "--to", "s", "--replay", "."], "there is no file . with a trajectory"),
         (["study", "none.toml"], "none.toml cannot be read"),
     ],
 )

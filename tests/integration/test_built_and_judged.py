@@ -32,8 +32,7 @@ from torch.utils.cpp_extension import load_inline
 
 def built():
     source = 'extern "C" int number() {{ {more} return {number}; }}'
-    return load_inline("fused_op", source, is_python_module=False, no_implicit_headers=True,
-                       extra_cflags=["-Wall"], verbose=True)
+    {call}
 
 library = {at_import}
 
@@ -45,8 +44,22 @@ class ModelNew(torch.nn.Module):
 """
 
 
+CALL = """return load_inline("fused_op", source, is_python_module=False, no_implicit_headers=True,
+                       extra_cflags=["-Wall"], verbose=True)"""
+OWN_SOURCE = """with open("number.cpp", "w") as file:
+        file.write(source)
+    from torch.utils.cpp_extension import load
+    return load("fused_op", ["number.cpp"], is_python_module=False)"""
+BESIDE = """from torch.utils.cpp_extension import load
+    return load("fused_op", ["number.cpp"], is_python_module=False)"""
+OWN_FOLDER = """import os
+    os.makedirs("./build", exist_ok=True)
+    return load_inline("fused_op", source, is_python_module=False, no_implicit_headers=True,
+                       build_directory="./build")"""
+
+
 def solution(number: int, **parts: str) -> str:
-    filled = {"first": "", "more": "", "at_import": "built()"} | parts
+    filled = {"first": "", "more": "", "at_import": "built()", "call": CALL} | parts
     return SOLUTION.format(number=number, **filled).lstrip()
 
 
@@ -55,6 +68,10 @@ FILES = {
     "level1/001_add_sample1.py": solution(2, first="from __future__ import annotations"),
     "level1/001_add_sample2.py": solution(3, at_import="None"),
     "level1/001_add_sample3.py": solution(4).replace("number() {", "number() { nope;"),
+    "level1/001_add_sample4.py": solution(5, call=OWN_SOURCE),
+    "level1/001_add_sample5/solution.py": solution(6, call=OWN_FOLDER),
+    "level1/001_add_sample6/solution.py": solution(7, call=BESIDE),
+    "level1/001_add_sample6/number.cpp": 'extern "C" int number() { return 7; }',
 }
 
 
@@ -77,7 +94,7 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[int, dict[str, An
     )  # fmt: skip
     records = map(json.loads, (folder / "v.jsonl").read_text().splitlines())
     found = {record["sample"]: record for record in records if "status" in record}
-    assert len(found) == len(FILES), done.stdout + done.stderr
+    assert len(found) == sum(name.endswith(".py") for name in FILES), done.stdout + done.stderr
     return found
 
 
@@ -88,6 +105,20 @@ def test_samples_that_call_their_library_alike(verdicts: dict[int, dict[str, Any
 
 def test_a_library_that_is_built_in_the_first_forward(verdicts: dict[int, dict[str, Any]]) -> None:
     assert verdicts[2]["agreed"], verdicts[2]
+
+
+@pytest.mark.parametrize("sample", [4, 5], ids=["source", "folder"])
+def test_what_is_written_in_the_current_folder(
+    verdicts: dict[int, dict[str, Any]], sample: int
+) -> None:
+    """Under its own name, in the build and again in the contender."""
+    assert verdicts[sample]["agreed"], verdicts[sample]
+
+
+def test_a_source_beside_the_solution_by_its_name_alone(
+    verdicts: dict[int, dict[str, Any]],
+) -> None:
+    assert verdicts[6]["agreed"], verdicts[6]
 
 
 def test_a_compilers_error_is_the_verdicts(verdicts: dict[int, dict[str, Any]]) -> None:

@@ -9,7 +9,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from pytest_kernelbench import __version__
-from pytest_kernelbench.reports import plots, svg, terminal
+from pytest_kernelbench.reports import plots, svg
+from pytest_kernelbench.reports.controls import control_line
 from pytest_kernelbench.reports.html import pictures, tables
 from pytest_kernelbench.reports.html.packing import Packed, entrants_of, pack
 from pytest_kernelbench.reports.summary import all_gates, walls
@@ -150,7 +151,7 @@ def _facts(runs: Runs, outcome: Outcome) -> Iterator[tuple[str, Sequence[str]]]:
     judged = sorted(v.provenance.judged_at for v in verdicts if v.provenance is not None)
     if judged:
         yield "Judged", [f"{_minute(judged[0])} to {_minute(judged[-1])} UTC"]
-    controls = [terminal.control(v.control) for v in verdicts if v.control is not None]
+    controls = [control_line(v.control) for v in verdicts if v.control is not None]
     yield "A/A control", list(dict.fromkeys(controls)) or ["none was measured"]
     stamps = [stamp for stamp in outcome.selftests.values() if stamp]
     yield "Selftest", stamps or ["none on this device yet: kb selftest"]
