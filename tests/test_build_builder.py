@@ -170,6 +170,20 @@ def test_a_failure_is_told_of_whoever_asks(make: Any, write: Any, monkeypatch: A
     assert str(fails(make(), second)) == str(now)
 
 
+def test_a_failure_beside_other_files_says_nothing_of_the_same_source(
+    make: Any, write: Any
+) -> None:
+    """What a build looked at is its own word: here it looks without reading."""
+    body = "import os\nassert not os.path.exists('broken.h')\n" + MODEL
+    evil, honest = write(body, "ann/019_relu.py"), write(body, "bob/019_relu.py")
+    (evil.parent / "broken.h").write_text("#error")
+    assert "AssertionError" in str(fails(make(), evil))
+    assert not make().build(honest).cached
+    assert make().build(honest).cached
+    (evil.parent / "broken.h").unlink()
+    assert make().build(evil).cached, "a library is the source's"
+
+
 def test_a_failure_is_cached_with_its_words(make: Any, write: Any, monkeypatch: Any) -> None:
     solution = write("raise RuntimeError('boom')\n")
     first = fails(make(), solution)

@@ -27,7 +27,7 @@ def control(speedup: float, low: float, high: float) -> Measurement:
         ((1.0, 0.95, 1.06), REMARK),
         ((1.0, 0.96, 1.05), None),
         ((1.3, 1.1, 1.5), "look for other load"),
-        ((1.0, 0.0, 3.0), None),
+        ((1.0, 0.0, 3.0), "too few turns for an interval"),
         ((1.0, 0.5, math.inf), None),
     ],
 )

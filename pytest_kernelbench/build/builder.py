@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from pytest_kernelbench.build import outcome
+from pytest_kernelbench.build import inputs, outcome
 from pytest_kernelbench.build.environment import (
     base_environment,
     ccache_environment,
@@ -195,19 +195,30 @@ class Builder:
 
     def _make(self, solution: Path, entry: str, base: str) -> Extension:
         key = self._store.key(base, solution)
-        known = self._store.lookup(key)
-        if known is not None:
-            return self._answer(key, _told_of(known, solution), cached=True)
+        if (known := self._believed(key, solution)) is not None:
+            return self._answer(key, known, cached=True)
         with self.alone(base):
             key = self._store.key(base, solution)
-            known = self._store.lookup(key)
-            if known is not None:
-                return self._answer(key, _told_of(known, solution), cached=True)
+            if (known := self._believed(key, solution)) is not None:
+                return self._answer(key, known, cached=True)
             key, made = self._build(solution, entry, base)
         self._adopted += 1
         if self._adopted % _EVICT_EVERY == 0:
             self._tidy()
         return self._answer(key, made, cached=False)
+
+    def _believed(self, key: str, solution: Path) -> Entry | None:
+        """What is kept under ``key``, if this solution may be judged by it.
+
+        Which files a build has read is the build's own word. Libraries are of the source that all
+        share; but one that failed, or was put off, may have done so for a file that lay beside it
+        alone, and have kept quiet about that: it says nothing of the same source elsewhere.
+        """
+        known = self._store.lookup(key)
+        if known is None:
+            return None
+        here = known.outcome == "built" or known.beside == inputs.surroundings(solution)
+        return _told_of(known, solution) if here else None
 
     def _build(self, solution: Path, entry: str, base: str) -> tuple[str, Entry]:
         work = self._store.begin()
@@ -233,6 +244,7 @@ class Builder:
         made = Entry(
             solution=str(solution),
             outcome=result.outcome,
+            beside="" if result.outcome == "built" else inputs.surroundings(solution),
             message=result.message,
             need=result.need,
             warnings=result.warnings,

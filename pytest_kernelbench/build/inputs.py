@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import stat
 from pathlib import Path
@@ -40,6 +41,19 @@ def shown(folder: Path, names: Iterable[str]) -> list[tuple[str, str]]:
         left_bytes -= read_bytes
         rows.append((name, contents))
     return rows
+
+
+def surroundings(solution: Path) -> str:
+    """What stands for all that lies beside a solution; where that is very much, for its place."""
+    folder, names = solution.parent, list[str]()
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(each for each in folders if each != "__pycache__")
+        beside = (os.path.relpath(os.path.join(place, name), folder) for name in files)
+        names.extend(name for name in beside if name != solution.name)
+        if len(names) > MOST:
+            return str(solution)
+    rows = shown(folder, sorted(names))
+    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
 
 
 def _contents(top: str, name: str, most_bytes: int) -> tuple[str, int]:

@@ -42,6 +42,8 @@ class Entry(msgspec.Struct, frozen=True):
     """Where the solution lay when it was built."""
     outcome: str
     """``built``, ``deferred``, ``failed`` or ``missing``."""
+    beside: str = ""
+    """What lay beside the solution: see ``inputs.surroundings``."""
     message: str = ""
     need: str = ""
     warnings: tuple[str, ...] = ()
