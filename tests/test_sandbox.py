@@ -10,6 +10,7 @@ import resource
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import textwrap
@@ -259,6 +260,22 @@ def test_who_goes_first_when_memory_runs_out_cannot_have_itself_spared(inmate: C
     for place in ("self/oom_score_adj", "self/oom_adj", "thread-self/oom_score_adj"):
         assert "[Errno 30]" in tell(inmate, f"open('/proc/{place}', 'w').write('0')")
     assert Path(f"/proc/{inmate.pid}/oom_score_adj").read_text() == "1000\n"
+
+
+def test_the_interpreter_is_mended_when_a_child_has_changed_it(inmate: Child) -> None:
+    """It can be reached by a mount from before there were walls."""
+    interpreter = Path(sys.executable)
+    before = interpreter.stat()
+    if before.st_uid != os.getuid():
+        pytest.skip("the interpreter is not this user's")
+    mode = before.st_mode ^ stat.S_ISVTX  # does nothing to whoever runs it meanwhile
+    assert tell(inmate, f"import os; os.chmod('/proc/self/exe', {mode})") == "done"
+    assert interpreter.stat().st_mode == mode
+    inmate.kill()
+    deadline = time.monotonic() + 10
+    while interpreter.stat().st_mode == mode and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert interpreter.stat().st_mode == before.st_mode
 
 
 def test_mounts_are_left_alone_where_there_is_a_device(spawn: Spawn) -> None:
