@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import stat
+import sys
 import threading
 import time
 from pathlib import Path
@@ -22,6 +24,7 @@ from pytest_kernelbench.build.job import Job
 from pytest_kernelbench.build.precompiled import Precompiled
 from pytest_kernelbench.errors import BuildError, MachineError, MissingNeedError
 from pytest_kernelbench.sandbox import landlock
+from pytest_kernelbench.sandbox.walls import pid_namespace_refusal
 from pytest_kernelbench.settings import Settings
 
 if TYPE_CHECKING:
@@ -91,6 +94,26 @@ def test_a_solution_without_extensions(shared: Builder, write: Any) -> None:
     assert extension.log.is_file()
     assert not extension.cached
     assert extension.deferred == ""
+
+
+@pytest.mark.skipif(bool(pid_namespace_refusal()), reason="no mount namespace to be had")
+def test_a_module_body_cannot_change_what_lies_beside_it(shared: Builder, write: Any) -> None:
+    solution = write("import os\nos.chmod(__file__, 0o711)\n" + MODEL, "closes.py")
+    before = solution.stat()
+    assert "Read-only file system" in str(fails(shared, solution))
+    assert solution.stat() == before
+
+
+def test_the_interpreter_is_mended_when_a_build_has_changed_it(shared: Builder, write: Any) -> None:
+    """It can be reached by a mount from before there were walls."""
+    before = Path(sys.executable).stat()
+    if before.st_uid != os.getuid():
+        pytest.skip("the interpreter is not this user's")
+    mode = before.st_mode ^ stat.S_ISVTX  # does nothing to whoever runs it meanwhile
+    changes = f"import os\nos.chmod('/proc/self/exe', {mode})\n"
+    proves = f"assert os.stat('/proc/self/exe').st_mode == {mode}\n"
+    shared.build(write(changes + proves + MODEL, "changes.py"))
+    assert Path(sys.executable).stat().st_mode == before.st_mode
 
 
 def test_the_second_session_builds_nothing(make: Any, write: Any, monkeypatch: Any) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
 
+from pytest_kernelbench.sandbox import walls
 from pytest_kernelbench.sandbox.import_paths import import_paths
 
 _BOOT = """
@@ -19,17 +22,19 @@ paths = json.loads(sys.argv[1])
 sys.path += [path for part in paths for path in part if path not in sys.path]
 from pathlib import Path
 from pytest_kernelbench.sandbox.enclosure import Bounds, enclose
-raised = enclose([Path("/")], [Path("/proc/self")], Bounds(256 << 20, 20))
+writable = [Path("/proc/self"), *map(Path, sys.argv[2:])]
+raised = enclose([Path("/")], writable, Bounds(256 << 20, 20))
 """
 
 
-def inside(body: str) -> subprocess.CompletedProcess[str]:
+def inside(body: str, *writable: Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run ``body`` in an enclosure of 256 MiB and 20 processes."""
     return subprocess.run(
-        [sys.executable, "-c", _BOOT + body, json.dumps(import_paths())],
+        [sys.executable, "-c", _BOOT + body, json.dumps(import_paths()), *map(str, writable)],
         capture_output=True,
         check=False,
         timeout=60,
+        cwd=cwd,
         encoding="utf-8",
     )
 
@@ -97,3 +102,41 @@ def test_it_goes_first_when_memory_runs_out() -> None:
     assert score == "1000"
     assert "last to survive when memory runs out" in up
     assert "memory and number of all its processes" in up
+
+
+CHANGES = {
+    "chmod": "os.chmod(path, os.stat(path).st_mode)",
+    "chown": "os.chown(path, os.getuid(), os.getgid())",
+    "utime": "os.utime(path, (1, 1))",
+    "setxattr": "os.setxattr(path, 'user.kept', b'x')",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_only_what_is_its_own_can_be_changed(tmp_path: Path, change: str) -> None:
+    """Landlock says nothing of modes, owners, times and attributes."""
+    work, solution = tmp_path / "work", tmp_path / "solution"
+    work.mkdir()
+    solution.mkdir()
+    paths = Path(walls.__file__), solution, work
+    before = [path.stat() for path in paths]
+    body = f"""
+os.chdir({str(work)!r})
+print(*raised.up, *raised.missing, sep="; ")
+for path in {[*map(str, paths)]!r}:
+    try: {CHANGES[change]}
+    except OSError as error: print(error.errno)
+    else: print("changed")
+"""
+    named, *said = inside(body, work).stdout.splitlines()
+    assert walls.READ_ONLY in named
+    if f"{walls.READ_ONLY}: " in named:
+        pytest.skip(f"not up on this machine: {named}")
+    assert said == [str(errno.EROFS), str(errno.EROFS), "changed"]
+    assert [path.stat() for path in paths][:2] == before[:2]
+
+
+def test_it_goes_on_in_the_folder_where_it_was_and_may_write_there(tmp_path: Path) -> None:
+    body = "open('made', 'w').write('x'); os.chmod('made', 0o600); print(os.getcwd())"
+    assert inside(body, tmp_path, cwd=tmp_path).stdout == f"{tmp_path}\n"
+    assert (tmp_path / "made").read_text() == "x"

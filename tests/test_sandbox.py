@@ -7,8 +7,10 @@ import fcntl
 import os
 import platform
 import resource
+import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import textwrap
@@ -25,7 +27,7 @@ sys.path.append(str(INMATES))
 from kb_inmate import Do, Said  # noqa: E402 - found beside this file
 
 from pytest_kernelbench.errors import Restless, SandboxError  # noqa: E402
-from pytest_kernelbench.sandbox import client  # noqa: E402
+from pytest_kernelbench.sandbox import client, kernel, walls  # noqa: E402
 from pytest_kernelbench.sandbox.channel import Closed  # noqa: E402
 from pytest_kernelbench.sandbox.client import Child, ForkServer  # noqa: E402
 from pytest_kernelbench.sandbox.log import Log  # noqa: E402
@@ -107,6 +109,8 @@ def test_every_wall_is_up_or_missing_with_a_reason(inmate: Child) -> None:
     assert "own session" in inmate.walls
     assert "resource limits" in inmate.walls
     assert all(": " in missing for missing in inmate.missing_walls)
+    named = [missing.partition(": ")[0] for missing in inmate.missing_walls]
+    assert walls.READ_ONLY in (*inmate.walls, *named)
 
 
 def test_nothing_is_inherited_but_what_is_needed(inmate: Child) -> None:
@@ -196,6 +200,110 @@ def test_what_compilers_and_libraries_keep_can_be_written(inmate: Child, folder:
             file.write("x")
     """
     assert tell(inmate, code) == "done"
+
+
+CHANGES = {
+    "chmod": "os.chmod(path, os.stat(path).st_mode)",
+    "fchmod": "os.fchmod(os.open(path, os.O_RDONLY), os.stat(path).st_mode)",
+    "chown": "os.chown(path, os.getuid(), os.getgid())",
+    "utime": "os.utime(path, (1, 1))",
+    "setxattr": "os.setxattr(path, 'user.kept', b'x')",
+}
+
+
+def looks(path: Path) -> tuple[object, ...]:
+    """All of a file that a change would show in."""
+    found = path.stat()
+    return found.st_mode, found.st_uid, found.st_mtime_ns, found.st_ctime_ns, os.listxattr(path)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("whose", ["judge's", "judge's folder", "another's", "own source"])
+def test_what_it_may_only_read_keeps_its_mode_owner_times_and_attributes(
+    inmate: Child, tmp_path: Path, whose: str, change: str
+) -> None:
+    need(inmate, walls.READ_ONLY)
+    path = {
+        "judge's": Path(walls.__file__),
+        "judge's folder": Path(walls.__file__).parent,
+        "another's": tmp_path / "scratch1" / walls.WORK_FOLDER,
+        "own source": tmp_path / "scratch0" / "source",
+    }[whose]
+    path.exists() or path.mkdir(parents=True)
+    before = looks(path)
+    said = tell(inmate, f"import os; path = {str(path)!r}; {CHANGES[change]}")
+    allowed = errno.EACCES if change == "fchmod" and whose == "another's" else errno.EROFS
+    assert f"[Errno {allowed}]" in said
+    assert looks(path) == before
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("folder", [".", "~/.cache", "$TMPDIR"])
+def test_what_is_its_own_it_may_change_in_every_way(
+    inmate: Child, folder: str, change: str
+) -> None:
+    code = f"""
+        import os
+        path = os.path.join(os.path.expandvars(os.path.expanduser({folder!r})), "made")
+        os.mkdir(path)
+        {CHANGES[change]}
+    """
+    assert tell(inmate, code) == "done"
+
+
+def test_its_folder_can_be_removed_while_it_lives(inmate: Child, tmp_path: Path) -> None:
+    """What is mounted for it holds nobody else up."""
+    shutil.rmtree(tmp_path / "scratch0")
+    assert tell(inmate, "said = 'alive'") == "alive"
+
+
+def test_who_goes_first_when_memory_runs_out_cannot_have_itself_spared(inmate: Child) -> None:
+    need(inmate, walls.READ_ONLY)
+    for place in ("self/oom_score_adj", "self/oom_adj", "thread-self/oom_score_adj"):
+        assert "[Errno 30]" in tell(inmate, f"open('/proc/{place}', 'w').write('0')")
+    assert Path(f"/proc/{inmate.pid}/oom_score_adj").read_text() == "1000\n"
+
+
+def test_the_interpreter_is_mended_when_a_child_has_changed_it(inmate: Child) -> None:
+    """It can be reached by a mount from before there were walls."""
+    interpreter = Path(sys.executable)
+    before = interpreter.stat()
+    if before.st_uid != os.getuid():
+        pytest.skip("the interpreter is not this user's")
+    mode = before.st_mode ^ stat.S_ISVTX  # does nothing to whoever runs it meanwhile
+    assert tell(inmate, f"import os; os.chmod('/proc/self/exe', {mode})") == "done"
+    assert interpreter.stat().st_mode == mode
+    inmate.kill()
+    deadline = time.monotonic() + 10
+    while interpreter.stat().st_mode == mode and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert interpreter.stat().st_mode == before.st_mode
+
+
+def test_mounts_are_left_alone_where_there_is_a_device(spawn: Spawn) -> None:
+    child = spawn(gpu=True)
+    assert walls.READ_ONLY not in child.walls
+    assert f"{walls.READ_ONLY}: not where there is a device" in child.missing_walls
+
+
+def test_mounts_of_the_machine_are_never_touched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel, "make_read_only", lambda: pytest.fail("of the whole machine"))
+    raised = walls.Walls()
+    walls.raise_read_only(raised, [])
+    assert raised.missing == [f"{walls.READ_ONLY}: no mount namespace"]
+
+
+def test_where_mounts_cannot_be_made_read_only_nothing_is_mounted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the kernel has it that does not know the call."""
+    monkeypatch.setattr(kernel, "_MOUNT_SETATTR", 4000)
+    monkeypatch.setattr(kernel, "keep_writable", lambda _: pytest.fail("mounted"))
+    raised = walls.Walls()
+    raised.own_mounts = True
+    walls.raise_read_only(raised, [tmp_path])
+    why = "this kernel has no mount_setattr (Linux 5.12)"
+    assert (raised.up, raised.missing) == ([], [f"{walls.READ_ONLY}: {why}"])
 
 
 @pytest.mark.parametrize("what", ["mem", "environ", "maps", "fd", "root", "cwd"])

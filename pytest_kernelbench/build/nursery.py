@@ -27,6 +27,7 @@ from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.sandbox import kernel
 from pytest_kernelbench.sandbox.descriptors import send_with
 from pytest_kernelbench.sandbox.import_paths import boot
+from pytest_kernelbench.sandbox.interpreter import Interpreter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -167,6 +168,7 @@ def serve(fd: int) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers are reaped by the kernel
     for name in PRELOAD:
         importlib.import_module(name)
+    interpreter = Interpreter()
     server = socket.socket(fileno=fd)
     server.send(b"!")
     while True:
@@ -175,12 +177,12 @@ def serve(fd: int) -> None:
             return
         if os.fork() == 0:
             server.close()
-            _keep(request, *fds)
+            _keep(request, interpreter, *fds)
         for received in fds:
             os.close(received)
 
 
-def _keep(request: bytes, status_fd: int, log_fd: int) -> NoReturn:
+def _keep(request: bytes, interpreter: Interpreter, status_fd: int, log_fd: int) -> NoReturn:
     """Be the keeper: start the child, tell its number, wait, and tell how it ended."""
     kernel.die_with_parent(signal.SIGKILL)
     os.setsid()
@@ -191,6 +193,7 @@ def _keep(request: bytes, status_fd: int, log_fd: int) -> NoReturn:
         os.close(status_fd)
         _become(request, log_fd)
     _, status = os.waitpid(child, 0)
+    interpreter.mend()
     number = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
     spent = os.times()
     cpu_ms = int(1000 * (spent.children_user + spent.children_system))

@@ -22,7 +22,7 @@ from pytest_kernelbench.sandbox.appetite import held_bytes
 from pytest_kernelbench.sandbox.tree import descendants, send
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
     from pathlib import Path
 
 _STATUS = struct.Struct("<i")
@@ -48,7 +48,7 @@ class Bounds:
         return ""
 
 
-def enclose(readable: Iterable[Path], writable: Iterable[Path], bounds: Bounds) -> walls.Walls:
+def enclose(readable: Iterable[Path], writable: Collection[Path], bounds: Bounds) -> walls.Walls:
     """Return in a process inside the walls; the caller waits and ends as that one does.
 
     To be called early, while there is one thread. What the kernel refuses is named in the result's
@@ -79,6 +79,7 @@ def enclose(readable: Iterable[Path], writable: Iterable[Path], bounds: Bounds) 
     raised.up.append("memory and number of all its processes")
     kernel.forbid_new_privileges()
     raised.raise_("last to survive when memory runs out", walls.offer_to_oom_killer)
+    walls.raise_read_only(raised, writable)
     raised.raise_("no capabilities", kernel.drop_capabilities)
     raised.raise_("system calls (seccomp)", seccomp.restrict_calls)
     if landlock.abi():

@@ -26,6 +26,7 @@ import msgspec
 from pytest_kernelbench.sandbox import kernel, walls
 from pytest_kernelbench.sandbox.appetite import held_bytes
 from pytest_kernelbench.sandbox.channel import Channel, Closed, close_all
+from pytest_kernelbench.sandbox.interpreter import Interpreter
 from pytest_kernelbench.sandbox.plan import ALL_STOPPED, ENDING, STOP_ALL, Born, Plan, Stillborn
 from pytest_kernelbench.sandbox.tree import descendants
 
@@ -47,14 +48,16 @@ def serve(control_fd: int, preload: list[str]) -> None:
     _preload(preload)
     gc.freeze()  # a child that collects its garbage does not go through all of torch each time
     walls.pid_namespace_refusal()  # asked once here; every child inherits the answer
+    interpreter = Interpreter()
     channel: Channel[Plan] = Channel(socket.socket(fileno=control_fd), Plan)
     channel.socket.sendall(b"!")
     while True:
         try:
             plan, fds = channel.receive()
         except Closed:
+            interpreter.mend()  # keepers of children that are still there end with this process
             return
-        channel.send(_spawn(plan, fds))
+        channel.send(_spawn(plan, fds, interpreter))
         close_all(fds)
 
 
@@ -74,11 +77,11 @@ def _preload(names: list[str]) -> None:
         os.environ["CUDA_VISIBLE_DEVICES"] = visible
 
 
-def _spawn(plan: Plan, fds: tuple[int, ...]) -> Born | Stillborn:
+def _spawn(plan: Plan, fds: tuple[int, ...], interpreter: Interpreter) -> Born | Stillborn:
     read_end, write_end = os.pipe()
     if os.fork() == 0:
         os.close(read_end)
-        _keeper(plan, fds, write_end)
+        _keeper(plan, fds, interpreter, write_end)
     os.close(write_end)
     with os.fdopen(read_end, "rb") as pipe:
         answer = pipe.read()
@@ -87,7 +90,7 @@ def _spawn(plan: Plan, fds: tuple[int, ...]) -> Born | Stillborn:
     return msgspec.msgpack.decode(answer, type=Born | Stillborn)
 
 
-def _keeper(plan: Plan, fds: tuple[int, ...], answer_fd: int) -> NoReturn:
+def _keeper(plan: Plan, fds: tuple[int, ...], interpreter: Interpreter, answer_fd: int) -> NoReturn:
     """Leave the namespaces, start init, tell its pid, and live as long as it does."""
     try:
         kernel.die_with_parent(signal.SIGKILL)
@@ -97,12 +100,13 @@ def _keeper(plan: Plan, fds: tuple[int, ...], answer_fd: int) -> NoReturn:
         raised.up.append("own session")
         new_pids = plan.untrusted and walls.raise_outer(raised)
         sock_fd, status_fd, log_fd = fds
-        walls.close_descriptors({sock_fd, status_fd, log_fd, answer_fd})
+        walls.close_descriptors({sock_fd, status_fd, log_fd, answer_fd, interpreter.fd})
         report_r, report_w = os.pipe()
         init = os.fork()
         if init == 0:
             os.close(report_r)
             os.close(answer_fd)
+            os.close(interpreter.fd)
             if new_pids:
                 walls.raise_proc(raised)
             _init(plan, raised, sock_fd, status_fd, log_fd, report_w)
@@ -112,8 +116,9 @@ def _keeper(plan: Plan, fds: tuple[int, ...], answer_fd: int) -> NoReturn:
         with os.fdopen(report_r, "rb") as report:
             up, missing = msgspec.msgpack.decode(report.read(), type=tuple[list[str], list[str]])
         _answer(answer_fd, Born(init, tuple(up), tuple(missing)))
-        walls.close_descriptors(set())
+        walls.close_descriptors({interpreter.fd})
         os.waitpid(init, 0)
+        interpreter.mend()
     except BaseException as error:  # noqa: BLE001 - this process must never run the server's code
         _answer(answer_fd, Stillborn(f"{type(error).__name__}: {error}"))
     os._exit(0)

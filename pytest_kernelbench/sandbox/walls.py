@@ -7,9 +7,10 @@ import os
 import resource
 import signal
 import socket
+import stat
 import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 
@@ -29,6 +30,7 @@ SYSTEM = (
     "/run/nvidia-persistenced",
 )
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+READ_ONLY = "read-only mounts"
 _GPU_DEVICES = ("nvidia*", "dri", "kfd", "shm/nvidia*")
 
 
@@ -38,6 +40,8 @@ class Walls:
     def __init__(self) -> None:
         self.up: list[str] = []
         self.missing: list[str] = []
+        self.own_mounts = False
+        """Whether what is mounted from here on is mounted for nobody else."""
 
     def raise_(self, name: str, build: Callable[[], None]) -> bool:
         """Build one wall; a refusal by the kernel is noted, never passed over in silence."""
@@ -84,9 +88,10 @@ def raise_outer(walls: Walls) -> bool:
     """Namespaces. True if there is a new pid namespace: the caller must fork to be inside it."""
     refusal = pid_namespace_refusal()
     if not refusal:
-        return walls.raise_(
+        walls.own_mounts = walls.raise_(
             "pid, network, ipc and mount namespaces", lambda: _leave(_APART | _PIDS)
         )
+        return walls.own_mounts
     walls.missing.append(f"pid and mount namespaces: {refusal}")
     walls.raise_("network and ipc namespaces", lambda: _leave(_APART))
     return False
@@ -112,16 +117,61 @@ def raise_proc(walls: Walls) -> None:
     walls.raise_("own /proc", kernel.mount_own_proc)
 
 
+def raise_read_only(walls: Walls, writable: Iterable[Path]) -> None:
+    """Nothing that is mounted can be changed, but what lies below ``writable``.
+
+    Landlock leaves modes, owners, times and attributes of a file to whoever owns it, and the
+    judge's files are this user's. To be called while there are capabilities, and after whatever is
+    to be written to /proc: that stays closed too.
+    """
+    if not walls.own_mounts:
+        walls.missing.append(f"{READ_ONLY}: no mount namespace")
+        return
+    kept = _outermost(writable)
+    if not walls.raise_(READ_ONLY, kernel.make_read_only):
+        return
+    # Not passed over where it fails: it could write nowhere, and would be blamed for that.
+    for place in kept:
+        kernel.keep_writable(place)
+    # The current folder is still the one below what has just been mounted.
+    with contextlib.suppress(OSError):
+        os.chdir(os.getcwd())
+
+
+def _outermost(writable: Iterable[Path]) -> list[str]:
+    """Folders and files that can be written to now, without those that lie in another.
+
+    Devices need no mount to be written to. In /proc a process could have itself spared when memory
+    runs out.
+    """
+    kept = ["/proc/"]
+    for place in sorted(f"{path}/" for path in writable):
+        if place.startswith(tuple(kept)):
+            continue
+        try:
+            mode, flags = os.stat(place[:-1]).st_mode, os.statvfs(place[:-1]).f_flag
+        except OSError:
+            continue
+        if (stat.S_ISDIR(mode) or stat.S_ISREG(mode)) and not flags & os.ST_RDONLY:
+            kept.append(place)
+    return [place[:-1] for place in kept[1:]]
+
+
 def raise_inner(walls: Walls, plan: Plan) -> None:
     """Limits, capabilities and files: what the process itself gives up, last of all."""
     kernel.forbid_new_privileges()
     _limit(plan)
     walls.up.append("resource limits")
     walls.raise_("last to survive when memory runs out", offer_to_oom_killer)
+    readable, writable = allowed_paths(plan)
+    if plan.gpu:
+        # Drivers keep notes of their own in /proc, /dev and /run.
+        walls.missing.append(f"{READ_ONLY}: not where there is a device")
+    else:
+        raise_read_only(walls, writable)
     walls.raise_("no capabilities", kernel.drop_capabilities)
     # On a device its driver's calls are not ours to choose; what counts there is on the device.
     walls.raise_("system calls (seccomp)", lambda: seccomp.restrict_calls(wakers=plan.gpu))
-    readable, writable = allowed_paths(plan)
     if landlock.abi():
         walls.raise_("files (Landlock)", lambda: landlock.restrict(readable, writable))
     else:
