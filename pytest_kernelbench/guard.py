@@ -80,6 +80,25 @@ class Guard:
             "move the file elsewhere or delete it."
         )
 
+    def refuse_root(self, root: Path, started: Path, *, by_ini: bool) -> str | None:
+        """Why ``root``, of pytest's own choice, must not be the project's; None if it may.
+
+        An empty ``setup.py`` makes pytest take the folder of an argument. Whoever stands in a
+        folder of solutions as their root has it for a project: it is not chosen by what lies in it.
+        """
+        territory = self.territory(root)
+        chosen_by_argument = not by_ini and not started.is_relative_to(root)
+        if territory is None and chosen_by_argument and _brings_own(root) and self._any_below(root):
+            territory = root
+        if territory is None or root == started == territory:
+            return None
+        return (
+            f"{one_line(str(root))} would be taken for the project, with problems and builds that "
+            f"lie in it, and {one_line(str(territory))} is a folder of solutions: name the "
+            "project's folder with --rootdir (--rootdir . if you are in it), or put an ini file "
+            "of pytest's there"
+        )
+
     def refuse_name(self, path: Path) -> str | None:
         """Why a file or folder of solutions must not be shown, as pytest does; None if it may."""
         if showable(path.name) or self.territory(path) is None:
@@ -117,6 +136,11 @@ class Guard:
 
     def _any_below(self, folder: Path) -> bool:
         return any(self._matchmaker.claim(file) for file in _files(folder))
+
+
+def _brings_own(folder: Path) -> bool:
+    """Whether a session whose root it is would take something from it."""
+    return any(os.path.lexists(folder / name) for name in ("problems", ".kernelbench"))
 
 
 def initial_conftest_folders(anchors: Iterable[Path]) -> Iterator[Path]:

@@ -98,6 +98,55 @@ def test_an_ini_file_in_solutions_sets_no_option(tree, name: str) -> None:
     result.stderr.fnmatch_lines([f"*solutions/ann/{name} is refused*"])
 
 
+@pytest.fixture
+def moved(tree):
+    """A project without an ini file, and a folder in it that would be taken for the project."""
+    (tree.path / "pytest.toml").unlink()
+    tree.problem("level1/001_relu")
+    for folder in ("solutions/eve", "entries/eve"):
+        tree.write(f"{folder}/level1/001_relu.py", "# fake: right 1\nclass ModelNew: pass\n")
+        tree.write(f"{folder}/problems/level1/001_relu.py", "class Model: pass\n")
+        tree.write(f"{folder}/setup.py", "")
+    # No name of it tells that it is one.
+    tree.write("runs/eve/mine.py", "# fake: right 1\nclass ModelNew: pass\n")
+    tree.write("runs/eve/problems/level1/001_mine.py", "class Model: pass\n")
+    tree.write("runs/eve/setup.py", "")
+    return tree
+
+
+@pytest.mark.parametrize("folder", ["solutions/eve", "entries/eve", "runs/eve"])
+def test_a_folder_of_solutions_is_no_project_because_of_what_it_brings(moved, folder: str) -> None:
+    result = moved.run("-p", "no:hypothesispytest", folder)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*{folder} would be taken for the project*--rootdir .*"])
+    result = moved.run("-p", "no:hypothesispytest", folder, "--rootdir=.", "--collect-only")
+    assert "would be taken" not in result.stderr.str()
+    assert not (moved.path / folder / ".kernelbench").exists()
+
+
+def test_a_whole_project_in_a_folder_below_has_its_root(moved) -> None:
+    for name in ("setup.py", "problems/level1/001_relu.py", "tests/test_it.py"):
+        moved.write(f"package/{name}", "def test_it(): pass\n")
+    moved.run("-p", "no:hypothesispytest", "package").assert_outcomes(passed=1)
+
+
+def test_problems_of_the_folder_one_stands_in_are_no_strangers(moved, monkeypatch) -> None:
+    moved.write("pytest.toml", "[pytest]\n")
+    (moved.path / "problems/level1/001_relu.py").unlink()
+    (moved.path / "problems/level1").rmdir()
+    (moved.path / "problems").rmdir()
+    monkeypatch.chdir(moved.path / "solutions/eve")
+    result = moved.run("-p", "no:hypothesispytest")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*solutions/eve would be taken for the project*"])
+
+
+def test_whoever_stands_in_a_folder_of_solutions_has_it_for_a_project(moved, monkeypatch) -> None:
+    monkeypatch.chdir(moved.path / "entries/eve")
+    result = moved.run("-p", "no:hypothesispytest", "--collect-only")
+    result.stdout.fnmatch_lines(["*<Function test_kernel?level1/001_relu?>*"])
+
+
 @pytest.mark.parametrize("name", ["pytest.ini", "conftest.py", "problems/conftest.py"])
 def test_a_way_through_solutions_and_out_again_is_none(tree, name: str) -> None:
     tree.problem("level1/001_relu")
