@@ -1,7 +1,9 @@
 """Keeps pytest from executing anything that lies in a folder of solutions.
 
-A ``conftest.py`` could replace the judge, a ``pytest.ini`` could load a plugin, a package's
-``__init__.py`` is imported when its first item is set up: a solution must not bring its own judge.
+A ``conftest.py`` could replace the judge, and a package's ``__init__.py`` is imported when its
+first item is set up: a solution must not bring its own judge. One thing no plugin can prevent: what
+an ini file names with ``-p`` runs before this is loaded. Such a file is refused, but too late; who
+judges strangers gives ``-c`` (docs/trust.md).
 """
 
 from __future__ import annotations

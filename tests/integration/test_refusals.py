@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kernelbench.cli import main
+from pytest_kernelbench.guard import INTRUDERS
 
 EXECUTED = "import pathlib; pathlib.Path({!r}).touch()\n"
 
@@ -96,6 +97,27 @@ def test_an_ini_file_in_solutions_sets_no_option(tree, name: str) -> None:
     result = tree.run("solutions/ann")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"*solutions/ann/{name} is refused*"])
+
+
+@pytest.mark.parametrize("name", INI)
+def test_a_plugin_of_theirs_is_not_run_where_the_ini_file_is_named(
+    tree, planted, name: str
+) -> None:
+    """Without -c it runs before we are loaded (docs/trust.md)."""
+    mark = planted("solutions/ann/theirs.py")
+    values = ('["-p", "theirs"]', '["."]') if name.endswith("toml") else ("-p theirs", ".")
+    table = INI[name].partition("\n")[0]
+    tree.write(
+        f"solutions/ann/{name}", f"{table}\naddopts = {values[0]}\npythonpath = {values[1]}\n"
+    )
+    named = ["-c", "pytest.toml", "--rootdir", ".", "--collect-only", "solutions/ann"]
+    assert tree.run(*named).ret == (
+        pytest.ExitCode.USAGE_ERROR if name in INTRUDERS else pytest.ExitCode.OK
+    )
+    assert not mark.exists()
+    result = tree.pytester.runpytest_subprocess("solutions/ann")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert mark.exists(), "pytest has become stricter: say so in docs/trust.md"
 
 
 @pytest.fixture
