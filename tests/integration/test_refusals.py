@@ -316,3 +316,45 @@ def test_pairs_shows_names_as_text(tree, capsys) -> None:
     assert r"e\x1b[31mvil\x0a::error::x has control characters in its name" in printed
     assert "\x1b" not in printed
     assert "\n::error" not in printed
+
+
+def test_what_is_no_file_of_the_solution_is_told_and_not_read(tree) -> None:
+    tree.problem(*(f"level1/00{number}_p" for number in range(1, 9)))
+    level = tree.solution("ann/level1/001_p").parent
+    tree.write("secret", "this is = the key\n")
+    for number, target in {
+        2: "../../../secret",
+        3: "/proc/kmsg",
+        4: "/dev/zero",
+        5: "gone",
+    }.items():
+        (level / f"00{number}_p.py").symlink_to(target)
+    os.mkfifo(level / "006_p.py")
+    with (level / "007_p.py").open("wb") as file:
+        file.truncate(60 << 30)
+    (level / "008_p.py").symlink_to("001_p.py")
+    result = tree.run("solutions", "-Wdefault", "--kb-json=v.jsonl", "--junitxml=j.xml")
+    result.assert_outcomes(passed=2, failed=3, warnings=3)
+    result.stdout.fnmatch_lines_random(
+        [
+            "002_p.py: it is a link, or lies in one, that leads out of the folder that is judged*",
+            "003_p.py: it is a link, or lies in one, that leads out of the folder that is judged*",
+            "*004_p.py is not judged: it is a device",
+            "*005_p.py is not judged: it is a link that leads nowhere",
+            "*006_p.py is not judged: it is a named pipe",
+            "007_p.py: 007_p.py has 64,424,509,440 bytes, more than 4,194,304",
+        ]
+    )
+    for written in (result.stdout.str(), *(tree.path / n for n in ("v.jsonl", "j.xml"))):
+        text = written if isinstance(written, str) else written.read_text(encoding="utf-8")
+        assert "the key" not in text
+
+
+def test_a_round_way_in_solutions_ends(tree) -> None:
+    tree.problem("level1/001_p")
+    tree.solution("ann/level1/001_p")
+    for name in ("one", "two"):
+        (tree.path / "solutions/ann" / name).symlink_to("..")
+    result = tree.run("solutions")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines(["*solutions/ann/one is refused: it is a link to a folder*"])
