@@ -38,7 +38,7 @@ help: ## say what there is
 setup: $(READY) $(DEV_READY) ## make the environment with everything that working here needs
 
 demo: $(READY) ## judge solutions/ on whatever device is there
-	$(PYTEST) solutions/ $(DEMO_FLAGS)
+	$(PYTEST) -c pyproject.toml --rootdir . solutions/ $(DEMO_FLAGS)
 
 test: $(DEV_READY) ## run all tests
 	$(PYTEST) $(TEST_FLAGS)

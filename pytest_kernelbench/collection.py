@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_kernelbench.catalog.claim import Claim
 from pytest_kernelbench.catalog.files import LOOKED_INTO
 from pytest_kernelbench.catalog.problems import TABLE_SUFFIXES
 from pytest_kernelbench.collectors import SolutionModule, solution_collector
 from pytest_kernelbench.state import PAIR, STATE, State
+from pytest_kernelbench.texts import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -34,9 +36,12 @@ class NotRunWarning(pytest.PytestWarning):
 @pytest.hookimpl(tryfirst=True)
 def pytest_collect_directory(path: Path, parent: pytest.Collector) -> None:
     """Refuse to enter a folder of solutions that brings a conftest.py or the like."""
-    message = parent.config.stash[STATE].guard.refusal(path)
+    state = parent.config.stash[STATE]
+    message = state.guard.refusal(path) or state.guard.refuse_way(path, state.named(parent.config))
     if message is not None:
         raise pytest.Collector.CollectError(message)
+    for strange, why in state.guard.strange(path):
+        _warn(f"{one_line(str(strange))} is not judged: {why}")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -64,18 +69,22 @@ def pytest_collect_file(
             claim = state.matchmaker.claim(file_path, named=named)
     others = [c for c in collectors if not isinstance(c, pytest.Module)]
     if claim is not None:
+        link = state.guard.refuse_link(file_path, state.named(parent.config))
+        if link is not None:
+            claim = Claim(claim.entrant, refusal=link)
         made = solution_collector(parent, file_path, claim)
         return others if made is None else [*others, made]
     if territory is None or len(others) == len(collectors):
         return collectors
-    warnings.warn(
-        NotRunWarning(
-            f"{file_path} is not run: {territory} is a folder of solutions, "
-            "where nothing is run by pytest itself"
-        ),
-        stacklevel=1,
+    _warn(
+        f"{file_path} is not run: {territory} is a folder of solutions, "
+        "where nothing is run by pytest itself"
     )
     return others
+
+
+def _warn(message: str) -> None:
+    warnings.warn(NotRunWarning(message), stacklevel=1)
 
 
 def _adapted(state: State, path: Path) -> bool:

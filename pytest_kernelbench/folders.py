@@ -10,7 +10,6 @@ import contextlib
 import errno
 import itertools
 import os
-import secrets
 import stat
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -19,6 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from io import BufferedReader
 
+_CHUNK_BYTES = 1 << 20
+_KINDS = (
+    (stat.S_ISDIR, "it is a folder"),
+    (stat.S_ISFIFO, "it is a named pipe"),
+    (stat.S_ISSOCK, "it is a socket"),
+)
 _OPENED = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -29,7 +34,7 @@ def remove_tree(folder: Path) -> None:
     """
     with contextlib.suppress(OSError), _opened(folder, None) as top:
         # Names that nobody can have taken.
-        fresh = (f".kb-{secrets.token_hex(8)}-{number}" for number in itertools.count())
+        fresh = (f".kb-{os.urandom(8).hex()}-{number}" for number in itertools.count())
         names = os.listdir(top)
         while names:
             found: list[str] = []
@@ -54,6 +59,64 @@ def tree_bytes(folder: Path) -> int:
                     if entry.is_dir(follow_symlinks=False):
                         folders.append(entry.path)
     return total
+
+
+def read_file(path: Path, most_bytes: int) -> bytes:
+    """All of a file that a stranger may have put there; links are followed.
+
+    Nothing is waited for, and nothing that is no file is opened. Raises ``OSError``, which says
+    what it is: also for one that has more than ``most_bytes``, whatever it claims to have.
+    """
+    parts, left_bytes = [], most_bytes
+    for part in chunks(path, most_bytes + 1):
+        parts.append(part)
+        left_bytes -= len(part)
+    if left_bytes < 0:
+        raise OSError(errno.EFBIG, f"it has more than {most_bytes:,} bytes", str(path))
+    return b"".join(parts)
+
+
+def chunks(path: Path, most_bytes: int) -> Iterator[bytes]:
+    """The beginning of a file, as ``read_file`` reads it, and no more of it than that."""
+    _require_file(path.stat(), path)  # To open a device may command it.
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        _require_file(os.fstat(handle), path)
+        while most_bytes > 0 and (part := os.read(handle, min(most_bytes, _CHUNK_BYTES))):
+            most_bytes -= len(part)
+            yield part
+    finally:
+        os.close(handle)
+
+
+def lies_in(folder: Path, path: Path) -> bool:
+    """Whether it is a file whose true place is in the folder: no link that leads out of it.
+
+    Who reads is behind no wall, and would hand a solution what its walls keep from it.
+    """
+    try:
+        return path.is_file() and path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError, ValueError):  # A link to itself; before Python 3.13 no OSError.
+        return False
+
+
+def kind_of(path: Path) -> str:
+    """What stands in the place of a file, in words; empty if it is one."""
+    try:
+        return _kind(path.stat().st_mode)
+    except OSError as error:
+        return "it is a link that leads nowhere" if path.is_symlink() else f"{error.strerror}"
+
+
+def _kind(mode: int) -> str:
+    if stat.S_ISREG(mode):
+        return ""
+    return next((words for is_one, words in _KINDS if is_one(mode)), "it is a device")
+
+
+def _require_file(found: os.stat_result, path: Path) -> None:
+    if kind := _kind(found.st_mode):
+        raise OSError(errno.EINVAL, kind, str(path))
 
 
 def open_plain(folder: Path, name: str) -> BufferedReader:

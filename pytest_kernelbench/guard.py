@@ -1,7 +1,9 @@
 """Keeps pytest from executing anything that lies in a folder of solutions.
 
-A ``conftest.py`` could replace the judge, a ``pytest.ini`` could load a plugin, a package's
-``__init__.py`` is imported when its first item is set up: a solution must not bring its own judge.
+A ``conftest.py`` could replace the judge, and a package's ``__init__.py`` is imported when its
+first item is set up: a solution must not bring its own judge. One thing no plugin can prevent: what
+an ini file names with ``-p`` runs before this is loaded. Such a file is refused, but too late; who
+judges strangers gives ``-c`` (docs/trust.md).
 """
 
 from __future__ import annotations
@@ -12,10 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.catalog.problems import LEVEL_FOLDER
+from pytest_kernelbench.folders import kind_of
 from pytest_kernelbench.texts import one_line, showable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from pytest_kernelbench.catalog.solutions import Matchmaker
 
@@ -41,6 +44,7 @@ class Guard:
         self._root = root
         self._names = frozenset(solution_folders)
         self._known: dict[tuple[Path, bool], bool] = {}
+        self._true_folders: dict[Path, Path] = {}
 
     def territory(self, folder: Path) -> Path | None:
         """The outermost folder of solutions that ``folder`` is or lies in."""
@@ -80,6 +84,25 @@ class Guard:
             "move the file elsewhere or delete it."
         )
 
+    def refuse_root(self, root: Path, started: Path, *, by_ini: bool) -> str | None:
+        """Why ``root``, of pytest's own choice, must not be the project's; None if it may.
+
+        An empty ``setup.py`` makes pytest take the folder of an argument. Whoever stands in a
+        folder of solutions as their root has it for a project: it is not chosen by what lies in it.
+        """
+        territory = self.territory(root)
+        chosen_by_argument = not by_ini and not started.is_relative_to(root)
+        if territory is None and chosen_by_argument and _brings_own(root) and self._any_below(root):
+            territory = root
+        if territory is None or root == started == territory:
+            return None
+        return (
+            f"{one_line(str(root))} would be taken for the project, with problems and builds that "
+            f"lie in it, and {one_line(str(territory))} is a folder of solutions: name the "
+            "project's folder with --rootdir (--rootdir . if you are in it), or put an ini file "
+            "of pytest's there"
+        )
+
     def refuse_name(self, path: Path) -> str | None:
         """Why a file or folder of solutions must not be shown, as pytest does; None if it may."""
         if showable(path.name) or self.territory(path) is None:
@@ -88,6 +111,53 @@ class Guard:
             f"{one_line(str(path))} is refused: the characters in its name would command the "
             "terminal, or begin a line of their own: give it another name"
         )
+
+    def refuse_link(self, path: Path, named: Collection[Path]) -> str | None:
+        """Why a solution or a folder of them must not be read: it lies elsewhere; None if it may.
+
+        Its author could let it lead anywhere, and reports would show what is there. ``named`` are
+        the arguments: whoever names a folder that is a link has seen to it.
+        """
+        true = self._true(path)
+        if true == path or any(true.is_relative_to(home) for home in self._homes(path, named)):
+            return None
+        return (
+            "it is a link, or lies in one, that leads out of the folder that is judged; put there "
+            "what it leads to, or name that"
+        )
+
+    def refuse_way(self, folder: Path, named: Collection[Path]) -> str | None:
+        """Why a folder of solutions must not be entered: a link out, or round; None if it may."""
+        if not folder.is_symlink() or self.territory(folder.parent) is None:
+            return None
+        why = self.refuse_link(folder, named)
+        if why is None and self._true(folder) in (_real(above) for above in folder.parents):
+            why = "it is a link to a folder that it lies in"
+        return why and f"{one_line(str(folder))} is refused: {why}"
+
+    def strange(self, folder: Path) -> Iterator[tuple[Path, str]]:
+        """What is called as a solution in a folder and is no file, each with what it is."""
+        if self.territory(folder) is None:
+            return
+        for name in _no_files(folder):
+            path = folder / name
+            if self._matchmaker.claim(path, look_inside=False) is not None:
+                yield path, kind_of(path)
+
+    def _true(self, path: Path) -> Path:
+        parent = path.parent
+        if parent not in self._true_folders:
+            self._true_folders[parent] = _real(parent)
+        return _real(path) if path.is_symlink() else self._true_folders[parent] / path.name
+
+    def _homes(self, path: Path, named: Collection[Path]) -> list[Path]:
+        """Folders that what lies at ``path`` may truly lie in."""
+        territory = self.territory(path.parent)
+        # By contents alone a link would be a territory wherever it leads to.
+        if territory and (territory.name in self._names or not territory.is_symlink()):
+            given = [folder for folder in named if folder.is_relative_to(territory)]
+            return [_real(territory), *map(_real, _folders_above(path, given))]
+        return [*map(_real, _folders_above(path, named))] or [_real(path.parent)]
 
     def _holds_solutions(self, folder: Path, *, near: bool) -> bool:
         if (folder, near) not in self._known:
@@ -117,6 +187,11 @@ class Guard:
 
     def _any_below(self, folder: Path) -> bool:
         return any(self._matchmaker.claim(file) for file in _files(folder))
+
+
+def _brings_own(folder: Path) -> bool:
+    """Whether a session whose root it is would take something from it."""
+    return any(os.path.lexists(folder / name) for name in ("problems", ".kernelbench"))
 
 
 def initial_conftest_folders(anchors: Iterable[Path]) -> Iterator[Path]:
@@ -152,6 +227,25 @@ def _files(path: Path) -> Iterator[Path]:
     for parent, folders, names in os.walk(path):
         folders[:] = [f for f in folders if f[0] != "." and f not in ("node_modules", "venv")]
         yield from (Path(parent, name) for name in names)
+
+
+def _no_files(folder: Path) -> list[str]:
+    """Told without a look at each file: most entries say themselves what they are."""
+    try:
+        with os.scandir(folder) as entries:
+            sources = [entry for entry in entries if entry.name.endswith(".py")]
+    except OSError:
+        return []
+    odd = [entry.name for entry in sources if not entry.is_file(follow_symlinks=False)]
+    return sorted(name for name in odd if not (folder / name).is_file())
+
+
+def _folders_above(path: Path, named: Iterable[Path]) -> list[Path]:
+    return [place for place in named if place in path.parents]
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
 
 
 def _listing(folder: Path) -> list[str]:

@@ -49,14 +49,29 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
         given = options.values(early_config, namespace, only=("problem_roots", "solution_folders"))
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
+    usual = "problem_roots" not in given
     given.setdefault("problem_roots", default_roots(early_config))
-    guard = _guard(early_config, Settings(**given))
+    settings = Settings(**given)
+    guard = _guard(early_config, settings)
     close_import_path(guard, early_config.rootpath)
     refusals = [guard.refusal(folder) for folder in _initial_folders(early_config)]
     if early_config.inipath is not None:
         refusals.append(guard.refuse(early_config.inipath))
+    homes = [root.parent for root in settings.problem_roots if usual and root.is_dir()]
+    refusals += _refused_roots(early_config, guard, homes)
     for message in filter(None, refusals):
         raise pytest.UsageError(message)
+
+
+def _refused_roots(config: pytest.Config, guard: Guard, homes: Sequence[Path]) -> list[str | None]:
+    """Why the root, or a folder whose ``problems`` nobody named, must not be the project's."""
+    root, started = config.rootpath, config.invocation_params.dir
+    named = config.known_args_namespace.rootdir is not None
+    return [
+        guard.refuse_root(place, started, by_ini=config.inipath is not None)
+        for place in dict.fromkeys([root, *homes])
+        if not (named and place == root)
+    ]
 
 
 def _initial_folders(config: pytest.Config) -> list[Path]:

@@ -166,6 +166,16 @@ def test_a_file_that_is_not_there(shared: Builder, tmp_path: Path) -> None:
     assert "cannot be read" in str(fails(shared, tmp_path / "none.py"))
 
 
+def test_what_is_no_file_is_not_waited_for(shared: Builder, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "zero.py").symlink_to("/dev/zero")
+    with (tmp_path / "sparse.py").open("wb") as file:
+        file.truncate(60 << 30)
+    assert "pipe.py cannot be read: it is a named pipe" in str(fails(shared, tmp_path / "pipe.py"))
+    assert "zero.py cannot be read: it is a device" in str(fails(shared, tmp_path / "zero.py"))
+    assert "it has more than 4,194,304 bytes" in str(fails(shared, tmp_path / "sparse.py"))
+
+
 def test_no_entry(shared: Builder, write: Any) -> None:
     solution = write(MODEL)
     assert "defines no custom_kernel" in str(fails(shared, solution, entry="custom_kernel"))

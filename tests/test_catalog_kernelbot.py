@@ -216,6 +216,14 @@ def test_modules_that_are_installed_are_never_a_tasks(task: Path) -> None:
     assert set(dict(kernelbot.modules(text, (task,)))) == {"task.py"}
 
 
+def test_no_module_comes_through_a_link_that_leads_out(task: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("the key")
+    (task / "stolen.py").symlink_to(tmp_path / "secret")
+    (task / "own.py").symlink_to("task.py")
+    found = dict(kernelbot.modules("import stolen, own\n", (task,)))
+    assert set(found) == {"own.py"}
+
+
 def test_an_archive_of_submissions(task: Path, tmp_path: Path) -> None:
     catalog = ProblemCatalog([task.parent], cache=tmp_path / "cache")
     matchmaker = Matchmaker(catalog, cache=tmp_path / "cache")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from pytest_kernelbench.catalog.problem_files import problem_of_file
 from pytest_kernelbench.catalog.problems import ProblemCatalog
 from pytest_kernelbench.catalog.solutions import Matchmaker, own_adapters
 from pytest_kernelbench.catalog.sources import archive, columns, tables
+from pytest_kernelbench.catalog.sources.kit import claim_kit
 from pytest_kernelbench.catalog.sources.packed import claim_packed, is_packed
 from pytest_kernelbench.errors import UsageError
 
@@ -296,6 +299,44 @@ def test_the_binding_of_a_packed_solution_that_does_not_name_it() -> None:
     refusal = claim_packed(pack(spec=spec, sources=exported), Claim("x")).refusal
     assert refusal.startswith("binding 'tvm-ffi' is not supported, only 'torch' is: bind go with")
     assert claim_packed(pack(spec=spec), Claim("x")).refusal == ""
+
+
+@pytest.fixture
+def kit(tmp_path: Path) -> Path:
+    """The ``config.toml`` of a starter kit that has another's folder beside it."""
+    write(tmp_path, "other/solution/kernel.py", "def kernel(x): return 'the key'\n")
+    write(tmp_path, "kit/solution/kernel.py", "def kernel(x): return x\n")
+    about = '[solution]\ndefinition = "relu"\n[build]\nentry_point = "kernel.py::kernel"\n'
+    return write(tmp_path, "kit/config.toml", about)
+
+
+def test_a_kit(kit: Path) -> None:
+    claim = claim_kit(kit, Claim("kit"))
+    assert claim is not None
+    assert not claim.refusal
+    assert claim.material is not None
+
+
+@pytest.mark.parametrize("language", ["../../other", "../../other/solution", "/"])
+def test_a_kit_takes_nothing_from_elsewhere(kit: Path, language: str) -> None:
+    write(kit.parent, "config.toml", kit.read_text() + f'language = "{language}"\n')
+    claim = claim_kit(kit, Claim("kit"))
+    assert claim is not None
+    assert "outside of its own folder" in claim.refusal
+
+
+def test_a_kit_follows_no_link(kit: Path, tmp_path: Path) -> None:
+    shutil.rmtree(kit.parent / "solution")
+    (kit.parent / "solution").symlink_to(tmp_path / "other/solution")
+    claim = claim_kit(kit, Claim("kit"))
+    assert claim is not None
+    assert "outside of its own folder" in claim.refusal
+
+
+def test_a_pipe_that_an_index_names_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "x.py")
+    row = {"level": 1, "problem_id": 19, "file": "x.py"}
+    assert "it is a named pipe" in refusals(write(tmp_path, "a.jsonl", json.dumps(row)))[0]
 
 
 def test_other_json_is_not_packed() -> None:

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from pytest_kernelbench.folders import open_plain, remove_tree, tree_bytes
+from pytest_kernelbench.folders import (
+    chunks,
+    kind_of,
+    lies_in,
+    open_plain,
+    read_file,
+    remove_tree,
+    tree_bytes,
+)
 
 DEPTH = 3 * sys.getrecursionlimit()
 
@@ -95,3 +104,59 @@ def test_nothing_else_is_opened(tmp_path: Path, name: str) -> None:
     with pytest.raises(OSError, match=r".+"):
         open_plain(here, name)
     assert os.listdir("/proc/self/fd") == before
+
+
+def _socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(path))
+
+
+ODD = [
+    (os.mkfifo, "it is a named pipe"),
+    (Path.mkdir, "it is a folder"),
+    (_socket, "it is a socket"),
+    (lambda path: path.symlink_to("/dev/zero"), "it is a device"),
+]
+"""What may lie in the place of a file, with the words for it."""
+
+
+@pytest.mark.parametrize(("make", "words"), ODD)
+def test_what_is_no_file_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], None], words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)  # The name of a socket must be short.
+    make(Path("odd"))
+    assert kind_of(Path("odd")) == words
+    with pytest.raises(OSError, match=words):
+        read_file(Path("odd"), 100)
+
+
+def test_a_file_is_read_as_far_as_it_may_be_long(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"12345")
+    assert read_file(file, 5) == b"12345"
+    assert b"".join(chunks(file, 3)) == b"123"
+    assert kind_of(file) == ""
+    with pytest.raises(OSError, match="it has more than 4 bytes"):
+        read_file(file, 4)
+    os.truncate(file, 60 << 30)
+    with pytest.raises(OSError, match="it has more than 4 bytes"):
+        read_file(file, 4)
+
+
+def test_what_the_kernel_makes_up_is_bounded_by_what_is_read() -> None:
+    assert Path("/proc/self/maps").stat().st_size == 0
+    with pytest.raises(OSError, match="it has more than 10 bytes"):
+        read_file(Path("/proc/self/maps"), 10)
+
+
+def test_links_lie_where_they_lead_to(tmp_path: Path) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    for file in (inner / "file", tmp_path / "outside"):
+        file.touch()
+    links = {"within": "file", "out": "../outside", "gone": "nowhere", "round": "round"}
+    for name, target in links.items():
+        (inner / name).symlink_to(target)
+    assert {name for name in links if lies_in(inner, inner / name)} == {"within"}
+    assert kind_of(inner / "gone") == "it is a link that leads nowhere"

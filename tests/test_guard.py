@@ -95,3 +95,54 @@ def test_folders_of_solutions_leave_the_import_path(
     assert close_import_path(guard, tmp_path) == [theirs, str(tmp_path / "runs/gpt")]
     assert len(sys.path) == before - 2
     assert {ours, around} <= {*sys.path}
+
+
+LINKS = [
+    # Link, what it leads to, arguments, whether it may be read.
+    ("solutions/ann/level1/020_x.py", "../../../elsewhere/019_relu.py", ["solutions"], False),
+    ("solutions/ann/level1/020_x.py", "../../../elsewhere/019_relu.py", ["."], False),
+    ("solutions/ann/level1/020_x.py", "/etc/passwd", ["solutions/ann/level1/020_x.py"], False),
+    ("solutions/ann/level1/020_x.py", "019_relu.py", ["solutions"], True),
+    ("solutions/ann/level1/020_x.py", "../../eve/readme.md", ["solutions/ann"], True),
+    ("solutions/ann/level2", "../../elsewhere", ["solutions"], False),
+    ("solutions/ann/level2", "../../elsewhere", ["solutions/ann/level2"], True),
+    ("solutions/ann/level2", "../../elsewhere", ["solutions/ann/level2/019_relu.py"], False),
+    ("entries/joe", "../elsewhere/joe", ["entries"], False),
+    ("entries/joe", "../elsewhere/joe", ["entries/joe"], True),
+]
+
+
+@pytest.mark.parametrize(("link", "target", "arguments", "allowed"), LINKS)
+def test_a_link_that_leads_out_is_refused(
+    guard: Guard, tmp_path: Path, link: str, target: str, arguments: list[str], *, allowed: bool
+) -> None:
+    for name in ("elsewhere/019_relu.py", "elsewhere/joe/level1/019_relu.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("class ModelNew: pass\n")
+    (tmp_path / link).symlink_to(target)
+    inner = {"solutions/ann/level2": "019_relu.py", "entries/joe": "level1/019_relu.py"}
+    path = tmp_path / link / inner.get(link, "")
+    named = [tmp_path / argument for argument in arguments]
+    refusal = guard.refuse_link(path, named)
+    assert (refusal is None) is allowed
+    if refusal is not None:
+        assert "leads out of the folder that is judged" in refusal
+
+
+def test_solutions_may_lie_anywhere_as_a_whole(guard: Guard, tmp_path: Path) -> None:
+    (tmp_path / "solutions").rename(tmp_path / "disk")
+    (tmp_path / "solutions").symlink_to("disk")
+    path = tmp_path / "solutions/ann/level1/019_relu.py"
+    for argument in (".", "solutions", "solutions/ann", "solutions/ann/level1/019_relu.py"):
+        assert guard.refuse_link(path, [tmp_path / argument]) is None
+
+
+@pytest.mark.parametrize(("target", "why"), [("..", "that it lies in"), ("/etc", "leads out")])
+def test_the_way_in_goes_not_out_nor_round(
+    guard: Guard, tmp_path: Path, target: str, why: str
+) -> None:
+    assert guard.refuse_way(tmp_path / "solutions/ann", [tmp_path]) is None
+    (tmp_path / "solutions/ann/way").symlink_to(target)
+    refusal = guard.refuse_way(tmp_path / "solutions/ann/way", [tmp_path])
+    assert refusal is not None
+    assert why in refusal

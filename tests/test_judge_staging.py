@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_kernelbench.judge import staging
 from pytest_kernelbench.judge.staging import staged
 
 
@@ -59,3 +60,14 @@ def test_a_folder_that_is_reached_by_a_link_is_its_own(source: Path, tmp_path: P
     (tmp_path / "link").symlink_to(source.parent)
     there = staged(tmp_path / "link" / "solution.py", tmp_path / "there", alone=False)
     assert set(files(there.parent)) == {"solution.py", "lib/x.py"}
+
+
+def test_what_only_claims_to_have_bytes_is_not_copied(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(staging, "MOST_BYTES", 1 << 20)
+    with (source.parent / "sparse").open("wb") as file:
+        file.truncate(60 << 30)
+    with pytest.raises(OSError, match="the files beside it have more than"):
+        staged(source, tmp_path / "there", alone=False)
+    assert (tmp_path / "there/sparse").stat().st_size <= (1 << 20) + 1

@@ -71,6 +71,81 @@ def test_the_gate_gives_only_options_that_there_are() -> None:
     assert given <= {option.flag for option in OPTIONS}
 
 
+def script(name: str) -> str:
+    """Of the gate's step whose name begins so."""
+    found: str = next(s["run"] for s in steps(ACTION) if str(s.get("name")).startswith(name))
+    return found
+
+
+OBEYED = [
+    "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini",
+    "setup.cfg", "setup.py", "conftest.py",
+]  # fmt: skip
+"""By pytest, before a plugin could refuse: for itself, or as the sign of a project's root."""
+
+
+def orders(folder: Path, **given: str) -> subprocess.CompletedProcess[str]:
+    environment = {"PATHS": "solutions", "CONFIG": "", "PATH": "/usr/bin:/bin"} | given
+    environment["GITHUB_OUTPUT"] = str(folder / "output")
+    command = [BASH, "-eo", "pipefail", "-c", script("Take orders")]
+    return subprocess.run(
+        command, cwd=folder, check=False, env=environment, capture_output=True, text=True
+    )
+
+
+@pytest.mark.parametrize("name", OBEYED)
+def test_the_gate_refuses_what_pytest_would_obey(tmp_path: Path, name: str) -> None:
+    deep = tmp_path / "solutions/eve/level1"
+    deep.mkdir(parents=True)
+    (deep / "019_relu.py").touch()
+    (tmp_path / name).touch()  # The project's own.
+    assert not orders(tmp_path).returncode
+    (deep / name).touch()
+    refused = orders(tmp_path)
+    assert refused.returncode == 1
+    assert refused.stderr == (
+        f"solutions/eve/level1/{name} lies in what is to be judged, "
+        "and pytest would obey it: delete it.\n"
+    )
+
+
+def test_the_gate_refuses_paths_that_are_not_there(tmp_path: Path) -> None:
+    assert orders(tmp_path, PATHS="nowhere").returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("files", "given", "said"),
+    [
+        ({}, "", ("/dev/null", ".")),
+        ({"setup.cfg": "[tool:pytest]\n"}, "", ("setup.cfg", ".")),
+        ({"pyproject.toml": "[tool.ruff]\n", "tox.ini": "[pytest]\n"}, "", ("tox.ini", ".")),
+        ({"pyproject.toml": "[tool.pytest]\n", "tox.ini": "[pytest]"}, "", ("pyproject.toml", ".")),
+        ({"pyproject.toml": "[tool]\npytest.strict = true\n"}, "", ("pyproject.toml", ".")),
+        ({"pytest.ini": "", "pyproject.toml": "[tool.pytest]\n"}, "", ("pytest.ini", ".")),
+        ({"pytest.ini": "", "sub": ""}, "sub/own.toml", ("sub/own.toml", "sub")),
+    ],
+)
+def test_the_gate_judges_by_the_projects_own_ini_file(
+    tmp_path: Path, files: dict[str, str], given: str, said: tuple[str, str]
+) -> None:
+    (tmp_path / "solutions").mkdir()
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    assert not orders(tmp_path, CONFIG=given).returncode
+    config, root = said
+    assert (tmp_path / "output").read_text() == f"config={config}\nroot={root}\n"
+
+
+def test_whatever_judges_strangers_names_ini_file_and_root() -> None:
+    named = [text for text in scripts(ACTION) if "-m pytest" in text]
+    assert len(named) == 2
+    assert all('-m pytest -c "$CONFIG" --rootdir "$ROOT"' in text for text in named)
+    makefile = (GITHUB.parent / "Makefile").read_text()
+    assert "$(PYTEST) -c pyproject.toml --rootdir . solutions/" in makefile
+    page = (GITHUB.parent / "docs/ci.md").read_text()
+    assert "pytest -c pyproject.toml --rootdir . solutions/" in page
+
+
 def test_inputs_are_declared_and_used() -> None:
     plain = yaml.safe_load(ACTION.read_text())
     used = set(re.findall(r"inputs\.([a-z-]+)", ACTION.read_text()))
@@ -109,10 +184,12 @@ def test_only_solutions_come_from_a_pull_request(
     write(conftest="ours later", solutions__two="ours later")
     base = git("rev-parse", "HEAD")
     git("checkout", "-q", "theirs")
-    script = next(s["run"] for s in steps(ACTION) if str(s.get("name")).startswith("Take only"))
     environment = {"PATHS": "solutions", "BASE": base, "PATH": "/usr/bin:/bin"}
     subprocess.run(
-        [BASH, "-eo", "pipefail", "-c", script], cwd=tmp_path, check=True, env=environment
+        [BASH, "-eo", "pipefail", "-c", script("Take only")],
+        cwd=tmp_path,
+        check=True,
+        env=environment,
     )
     found = {
         path.name: path.read_text()

@@ -35,8 +35,9 @@ from pytest_kernelbench.build.store import Entry, Store, disk_errors
 from pytest_kernelbench.build.toolchain import find_toolchain
 from pytest_kernelbench.build.waiting import held
 from pytest_kernelbench.build.wrappers import lean_folder, prepare_wrappers
+from pytest_kernelbench.catalog.material import SOURCE_LIMIT_BYTES
 from pytest_kernelbench.errors import BuildError, MachineError, MissingNeedError
-from pytest_kernelbench.folders import remove_tree, tree_bytes
+from pytest_kernelbench.folders import read_file, remove_tree, tree_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -223,7 +224,7 @@ class Builder:
     def _build(self, solution: Path, entry: str, base: str) -> tuple[str, Entry]:
         work = self._store.begin()
         try:
-            most = most_useful(solution.read_bytes())
+            most = most_useful(read_file(solution, SOURCE_LIMIT_BYTES))
             others = max(0, self.progress.unfinished + self._coming - 1)
             with self._slots.hold(others, most) as jobs:
                 started = time.monotonic()
@@ -338,7 +339,7 @@ def _worth_another_try(future: Future[Extension]) -> bool:
 def _checked_source(solution: Path) -> bytes:
     """The bytes of a file that Python can parse; raises ``BuildError`` with the place otherwise."""
     try:
-        source = solution.read_bytes()
+        source = read_file(solution, SOURCE_LIMIT_BYTES)
     except OSError as error:
         message = f"{solution} cannot be read: {error.strerror}"
         raise BuildError(message) from error

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from pytest_kernelbench.build import diagnostics
 from pytest_kernelbench.build.desk import Desk
 from pytest_kernelbench.build.job import Job, Manifest, Report, read_manifest, read_report
+from pytest_kernelbench.catalog.material import source_text
 from pytest_kernelbench.errors import BuildError, MachineError
 from pytest_kernelbench.languages import lacks
 from pytest_kernelbench.sandbox.tree import signal_name
@@ -121,7 +122,7 @@ def _message(job: Job, end: End, report: Report | None, text: str) -> str:
 
 def _words(job: Job, report: Report, text: str) -> str:
     """The compiler's first errors, and the solution's own traceback."""
-    solution = Path(job.solution).read_text(encoding="utf-8", errors="replace")
+    solution = source_text(Path(job.solution))
     first = "\n".join(found.text(solution) for found in diagnostics.errors(text))
     own = _without_noise(_readable(report.traceback)) or report.error
     if not first:

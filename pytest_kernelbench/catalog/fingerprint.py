@@ -10,9 +10,14 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_kernelbench.catalog.material import SOURCE_LIMIT_BYTES
+from pytest_kernelbench.folders import lies_in, read_file
+
 if TYPE_CHECKING:
     from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
 
+_HASHED_BYTES = 256 << 20
+"""Of all files beside a solution."""
 WHOLE_FOLDER = ("solution", "model_new")
 """A file of such a name has its folder to itself: everything in it belongs to the solution."""
 SOURCES = frozenset(
@@ -29,11 +34,28 @@ def solution_hash(solution: Solution) -> str:
     all be judged again, a header that was overlooked would keep a verdict that is no longer true.
     """
     path = solution.path
-    digest = hashlib.sha256(_framed(solution.entry.encode()) + _framed(path.read_bytes()))
+    own = read_file(path, SOURCE_LIMIT_BYTES)
+    digest = hashlib.sha256(_framed(solution.entry.encode()) + _framed(own))
+    left_bytes = _HASHED_BYTES
     for other in companions(path):
+        contents = _contents(other, path.parent, left_bytes)
+        left_bytes -= len(contents)
         digest.update(_framed(str(other.relative_to(path.parent)).encode(errors="replace")))
-        digest.update(_framed(other.read_bytes()))
+        digest.update(_framed(contents))
     return digest.hexdigest()
+
+
+def _contents(path: Path, folder: Path, most_bytes: int) -> bytes:
+    """Of a companion; of one that is too long, or lies elsewhere, what tells that it has changed.
+
+    A hash of what a link leads to would tell a reader of records what it is.
+    """
+    if not lies_in(folder, path):
+        return os.fsencode(os.path.realpath(path))
+    found = path.stat()
+    if found.st_size > most_bytes:
+        return b"%d bytes of %d" % (found.st_size, found.st_mtime_ns)
+    return read_file(path, most_bytes)
 
 
 def problem_hash(problem: Problem) -> str:

@@ -11,10 +11,11 @@ from pytest_kernelbench.catalog.answers import has_fence
 from pytest_kernelbench.catalog.claim import Claim
 from pytest_kernelbench.catalog.entry import popcorn, python_entry
 from pytest_kernelbench.catalog.files import CPP_SUFFIXES, LOOKED_INTO, in_task
-from pytest_kernelbench.catalog.material import Material, too_large
+from pytest_kernelbench.catalog.material import SOURCE_LIMIT_BYTES, Material, too_large
 from pytest_kernelbench.catalog.naming import level_of, parse
 from pytest_kernelbench.catalog.sources.packed import claim_packed, is_packed
 from pytest_kernelbench.catalog.sources.text import claim_text, entered
+from pytest_kernelbench.folders import read_file
 
 _HASH_NAME = re.compile(r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")
 _NO_ANSWER = re.compile(
@@ -151,7 +152,7 @@ def _beside_a_solution(path: Path) -> bool:
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_file(path, SOURCE_LIMIT_BYTES)
     except OSError:
         # Unreadable: whoever builds it will say why.
         return b""

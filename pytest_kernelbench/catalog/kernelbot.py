@@ -11,9 +11,10 @@ import sys
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.catalog.entry import top_level_names
-from pytest_kernelbench.catalog.material import SOURCE_LIMIT_BYTES
+from pytest_kernelbench.catalog.material import source_text
 from pytest_kernelbench.catalog.task_settings import settings_of
 from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.folders import lies_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -130,7 +131,7 @@ def modules(text: str, folders: Sequence[Path], skip: str = "") -> Files:
         name = f"{wanted.pop(0)}.py"
         if name in found or name == skip:
             continue
-        module = next((t for folder in folders if (t := _read(folder / name)) is not None), None)
+        module = next((t for folder in folders if (t := _read(folder, name)) is not None), None)
         if module is not None:
             found[name] = module
             wanted += sorted(_imported(module))
@@ -153,11 +154,11 @@ def _imported(text: str) -> set[str]:
     return {name for name in names if name.isidentifier() and name not in known}
 
 
-def _read(path: Path) -> str | None:
+def _read(folder: Path, name: str) -> str | None:
+    """Through no link that leads out of the folder: its text goes to the solution."""
+    path = folder / name
     try:
-        if path.stat().st_size > SOURCE_LIMIT_BYTES:
-            return None
-        return path.read_text(encoding="utf-8", errors="replace")
+        return source_text(path) if lies_in(folder, path) else None
     except OSError:
         return None
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pytest_kernelbench.catalog.claim import Claim
 from pytest_kernelbench.catalog.problems import LEVEL_FOLDER, NUMBERED_FILE
+from pytest_kernelbench.folders import chunks
 
 _SAMPLE = re.compile(r"(.+)_sample_?([0-9]+)")
 _RUN_FILE = re.compile(r"level_([0-9]+)_problem_([0-9]+)_sample_([0-9]+)_kernel\.py")
@@ -68,8 +69,7 @@ def _is_a_problem(path: Path) -> bool:
 
 def _read(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
-            return file.read(_LOOKED_AT_BYTES)
+        return b"".join(chunks(path, _LOOKED_AT_BYTES))
     except OSError:
         # Unreadable: whoever builds it will say why.
         return b""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.folders import read_file
 
 SOURCE_LIMIT_BYTES = 4 << 20
 """Of one source file: the longest kernels people have written are a hundredth of it."""
@@ -97,6 +98,11 @@ def too_large(path: Path) -> str:
     if size_bytes > SOURCE_LIMIT_BYTES:
         return f"{path.name} has {size_bytes:,} bytes, more than {SOURCE_LIMIT_BYTES:,}"
     return ""
+
+
+def source_text(path: Path) -> str:
+    """The text of a source that a stranger may have put there. Raises ``OSError``."""
+    return read_file(path, SOURCE_LIMIT_BYTES).decode("utf-8", "replace")
 
 
 def too_long(text: str) -> str:

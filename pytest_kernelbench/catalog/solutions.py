@@ -73,22 +73,22 @@ class Matchmaker:
         if claim.refusal or claim.material is not None:
             return claim
         from pytest_kernelbench.catalog.entry import own_definitions, python_entry
-        from pytest_kernelbench.catalog.material import too_large
+        from pytest_kernelbench.catalog.material import source_text, too_large
         from pytest_kernelbench.catalog.sources.text import claim_text, entered
 
         if why := too_large(path):
             return replace(claim, refusal=why)
+        try:
+            text = source_text(path)
+        except OSError as error:
+            if claim.adapter == "text":
+                return replace(claim, refusal=f"it cannot be read: {error.strerror}")
+            return claim  # Whoever builds it will say why.
         if claim.adapter == "text":
-            text = path.read_text(encoding="utf-8", errors="replace")
             return claim_text(text, replace(claim, adapter=""), path.stem, suffix=path.suffix)
         if path.suffix != ".py":
             return claim  # A plugin's own.
-        try:
-            data = path.read_bytes()
-        except OSError:
-            return claim  # Whoever builds it will say why.
-        text = data.decode("utf-8", "replace")
-        if claim.entry == "ModelNew" and b"ModelNew" not in data:
+        if claim.entry == "ModelNew" and "ModelNew" not in text:
             entry = python_entry(text, model=claim.format == "folder of a task")
             return claim if entry is None else entered(claim, entry, None)
         if claim.entry == "ModelNew":
@@ -221,9 +221,9 @@ def _unpaired(path: Path, claim: Claim) -> str:
 
 
 def _text_of(path: Path) -> Material:
-    from pytest_kernelbench.catalog.material import Material
+    from pytest_kernelbench.catalog.material import Material, source_text
 
-    return Material(((path.name, path.read_text(encoding="utf-8", errors="replace")),))
+    return Material(((path.name, source_text(path)),))
 
 
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pytest_kernelbench.catalog.material import source_text
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -50,6 +52,6 @@ def lacking(source: Path, device: Device) -> str:
 def _text(source: Path) -> str:
     """Nothing of a file that cannot be read: the build says why."""
     try:
-        return source.read_text(encoding="utf-8", errors="replace")
+        return source_text(source)
     except OSError:
         return ""

@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
-import shutil
+import errno
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.catalog.fingerprint import WHOLE_FOLDER
+from pytest_kernelbench.folders import chunks, lies_in
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+MOST_BYTES = 1 << 30
+"""Of all files together. A file can claim to have any number, and take no place on the disk."""
+
 
 def staged(source: Path, folder: Path, *, alone: bool) -> Path:
-    """Copy ``source`` into the new ``folder``, with its companions unless it is to be ``alone``."""
+    """Copy ``source`` into the new ``folder``, with its companions unless it is to be ``alone``.
+
+    Raises ``OSError``: also where they have more than ``MOST_BYTES``.
+    """
     folder.mkdir()
+    left_bytes = MOST_BYTES
     for path in (source, *([] if alone else companions(source))):
         target = folder / path.relative_to(source.parent)
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, target)
+        left_bytes -= _copy(path, target, left_bytes)
     return folder / source.name
+
+
+def _copy(source: Path, target: Path, most_bytes: int) -> int:
+    """Copy it; gives its size."""
+    size_bytes = 0
+    with target.open("xb") as file:
+        for part in chunks(source, most_bytes + 1):
+            size_bytes += file.write(part)
+    if size_bytes > most_bytes:
+        why = f"it and the files beside it have more than {MOST_BYTES >> 30} GiB"
+        raise OSError(errno.EFBIG, why, str(source))
+    return size_bytes
 
 
 def companions(source: Path) -> list[Path]:
@@ -30,11 +50,3 @@ def companions(source: Path) -> list[Path]:
         return []
     folder = source.parent
     return [path for path in sorted(folder.rglob("*")) if path != source and lies_in(folder, path)]
-
-
-def lies_in(folder: Path, path: Path) -> bool:
-    """Whether a file's true place is in the folder. A link to anything else is left behind.
-
-    Who carries files is behind no wall, and would hand a solution what its walls keep from it.
-    """
-    return path.is_file() and path.resolve().is_relative_to(folder.resolve())

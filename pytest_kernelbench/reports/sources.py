@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import os
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from pytest_kernelbench.folders import chunks
 
 if TYPE_CHECKING:
     from pytest_kernelbench.verdict import Verdict
@@ -16,13 +18,10 @@ def source_of(verdict: Verdict) -> str:
 
     Never through a link: records are handed around, and its author could let it point anywhere.
     """
+    path = Path(verdict.solution)
     try:
-        with open(verdict.solution, "rb", opener=_no_link) as file:
-            return file.read(MOST_BYTES).decode(errors="replace")
-    except OSError:
+        if path.is_symlink():
+            return ""
+        return b"".join(chunks(path, MOST_BYTES)).decode(errors="replace")
+    except (OSError, ValueError):
         return ""
-
-
-def _no_link(path: str, flags: int) -> int:
-    """Nor does a named pipe make anyone wait."""
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kernelbench.cli import main
+from pytest_kernelbench.guard import INTRUDERS
 
 EXECUTED = "import pathlib; pathlib.Path({!r}).touch()\n"
 
@@ -96,6 +97,76 @@ def test_an_ini_file_in_solutions_sets_no_option(tree, name: str) -> None:
     result = tree.run("solutions/ann")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"*solutions/ann/{name} is refused*"])
+
+
+@pytest.mark.parametrize("name", INI)
+def test_a_plugin_of_theirs_is_not_run_where_the_ini_file_is_named(
+    tree, planted, name: str
+) -> None:
+    """Without -c it runs before we are loaded (docs/trust.md)."""
+    mark = planted("solutions/ann/theirs.py")
+    values = ('["-p", "theirs"]', '["."]') if name.endswith("toml") else ("-p theirs", ".")
+    table = INI[name].partition("\n")[0]
+    tree.write(
+        f"solutions/ann/{name}", f"{table}\naddopts = {values[0]}\npythonpath = {values[1]}\n"
+    )
+    named = ["-c", "pytest.toml", "--rootdir", ".", "--collect-only", "solutions/ann"]
+    assert tree.run(*named).ret == (
+        pytest.ExitCode.USAGE_ERROR if name in INTRUDERS else pytest.ExitCode.OK
+    )
+    assert not mark.exists()
+    result = tree.pytester.runpytest_subprocess("solutions/ann")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert mark.exists(), "pytest has become stricter: say so in docs/trust.md"
+
+
+@pytest.fixture
+def moved(tree):
+    """A project without an ini file, and a folder in it that would be taken for the project."""
+    (tree.path / "pytest.toml").unlink()
+    tree.problem("level1/001_relu")
+    for folder in ("solutions/eve", "entries/eve"):
+        tree.write(f"{folder}/level1/001_relu.py", "# fake: right 1\nclass ModelNew: pass\n")
+        tree.write(f"{folder}/problems/level1/001_relu.py", "class Model: pass\n")
+        tree.write(f"{folder}/setup.py", "")
+    # No name of it tells that it is one.
+    tree.write("runs/eve/mine.py", "# fake: right 1\nclass ModelNew: pass\n")
+    tree.write("runs/eve/problems/level1/001_mine.py", "class Model: pass\n")
+    tree.write("runs/eve/setup.py", "")
+    return tree
+
+
+@pytest.mark.parametrize("folder", ["solutions/eve", "entries/eve", "runs/eve"])
+def test_a_folder_of_solutions_is_no_project_because_of_what_it_brings(moved, folder: str) -> None:
+    result = moved.run("-p", "no:hypothesispytest", folder)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*{folder} would be taken for the project*--rootdir .*"])
+    result = moved.run("-p", "no:hypothesispytest", folder, "--rootdir=.", "--collect-only")
+    assert "would be taken" not in result.stderr.str()
+    assert not (moved.path / folder / ".kernelbench").exists()
+
+
+def test_a_whole_project_in_a_folder_below_has_its_root(moved) -> None:
+    for name in ("setup.py", "problems/level1/001_relu.py", "tests/test_it.py"):
+        moved.write(f"package/{name}", "def test_it(): pass\n")
+    moved.run("-p", "no:hypothesispytest", "package").assert_outcomes(passed=1)
+
+
+def test_problems_of_the_folder_one_stands_in_are_no_strangers(moved, monkeypatch) -> None:
+    moved.write("pytest.toml", "[pytest]\n")
+    (moved.path / "problems/level1/001_relu.py").unlink()
+    (moved.path / "problems/level1").rmdir()
+    (moved.path / "problems").rmdir()
+    monkeypatch.chdir(moved.path / "solutions/eve")
+    result = moved.run("-p", "no:hypothesispytest")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*solutions/eve would be taken for the project*"])
+
+
+def test_whoever_stands_in_a_folder_of_solutions_has_it_for_a_project(moved, monkeypatch) -> None:
+    monkeypatch.chdir(moved.path / "entries/eve")
+    result = moved.run("-p", "no:hypothesispytest", "--collect-only")
+    result.stdout.fnmatch_lines(["*<Function test_kernel?level1/001_relu?>*"])
 
 
 @pytest.mark.parametrize("name", ["pytest.ini", "conftest.py", "problems/conftest.py"])
@@ -245,3 +316,45 @@ def test_pairs_shows_names_as_text(tree, capsys) -> None:
     assert r"e\x1b[31mvil\x0a::error::x has control characters in its name" in printed
     assert "\x1b" not in printed
     assert "\n::error" not in printed
+
+
+def test_what_is_no_file_of_the_solution_is_told_and_not_read(tree) -> None:
+    tree.problem(*(f"level1/00{number}_p" for number in range(1, 9)))
+    level = tree.solution("ann/level1/001_p").parent
+    tree.write("secret", "this is = the key\n")
+    for number, target in {
+        2: "../../../secret",
+        3: "/proc/kmsg",
+        4: "/dev/zero",
+        5: "gone",
+    }.items():
+        (level / f"00{number}_p.py").symlink_to(target)
+    os.mkfifo(level / "006_p.py")
+    with (level / "007_p.py").open("wb") as file:
+        file.truncate(60 << 30)
+    (level / "008_p.py").symlink_to("001_p.py")
+    result = tree.run("solutions", "-Wdefault", "--kb-json=v.jsonl", "--junitxml=j.xml")
+    result.assert_outcomes(passed=2, failed=3, warnings=3)
+    result.stdout.fnmatch_lines_random(
+        [
+            "002_p.py: it is a link, or lies in one, that leads out of the folder that is judged*",
+            "003_p.py: it is a link, or lies in one, that leads out of the folder that is judged*",
+            "*004_p.py is not judged: it is a device",
+            "*005_p.py is not judged: it is a link that leads nowhere",
+            "*006_p.py is not judged: it is a named pipe",
+            "007_p.py: 007_p.py has 64,424,509,440 bytes, more than 4,194,304",
+        ]
+    )
+    for written in (result.stdout.str(), *(tree.path / n for n in ("v.jsonl", "j.xml"))):
+        text = written if isinstance(written, str) else written.read_text(encoding="utf-8")
+        assert "the key" not in text
+
+
+def test_a_round_way_in_solutions_ends(tree) -> None:
+    tree.problem("level1/001_p")
+    tree.solution("ann/level1/001_p")
+    for name in ("one", "two"):
+        (tree.path / "solutions/ann" / name).symlink_to("..")
+    result = tree.run("solutions")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines(["*solutions/ann/one is refused: it is a link to a folder*"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_kernelbench.catalog.adapters import FUNCTIONAL
 from pytest_kernelbench.catalog.claim import Claim
 from pytest_kernelbench.catalog.entry import python_entry
-from pytest_kernelbench.catalog.material import Material, too_large, too_long
+from pytest_kernelbench.catalog.material import Material, source_text, too_large, too_long
 from pytest_kernelbench.catalog.sources import columns, tables
 from pytest_kernelbench.catalog.sources.packed import claim_packed, is_packed
 from pytest_kernelbench.catalog.sources.text import claim_text
@@ -134,7 +134,7 @@ class _Reader:
         if why := too_large(beside):
             return replace(base, refusal=why)
         try:
-            text = beside.read_text(encoding="utf-8", errors="replace")
+            text = source_text(beside)
         except OSError as error:
             return replace(base, refusal=f"{beside} cannot be read: {error.strerror}")
         base = replace(base, notes=(*base.notes, f"source: {beside}"))

@@ -6,8 +6,9 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pytest_kernelbench.catalog.material import SOURCE_LIMIT_BYTES
+from pytest_kernelbench.catalog.material import source_text
 from pytest_kernelbench.catalog.sources.packed import claim_packed
+from pytest_kernelbench.folders import lies_in, read_file
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -35,34 +36,32 @@ def claim_kit(path: Path, base: Claim) -> Claim | None:
     language = str(build.get("language", ""))
     if (folder / language).is_dir():
         folder /= language
-    files, too_long = _files(folder)
-    if too_long:
-        return replace(base, refusal=f"{too_long} is longer than {SOURCE_LIMIT_BYTES:,} bytes")
+    if not folder.resolve().is_relative_to(path.parent.resolve()):
+        return replace(base, refusal=f"its sources lie in {folder}, outside of its own folder")
+    try:
+        files = _files(folder, path.parent)
+    except OSError as error:
+        return replace(base, refusal=f"{error.filename} cannot be read: {error.strerror}")
     return claim_packed(_packed(about, build, files), base)
 
 
 def _config(path: Path) -> dict[str, Any]:
     """Empty for what is no TOML, or longer or deeper than anybody writes it."""
     try:
-        if path.stat().st_size > _CONFIG_LIMIT_BYTES:
-            return {}
-        config: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+        config: dict[str, Any] = tomllib.loads(read_file(path, _CONFIG_LIMIT_BYTES).decode())
     except (ValueError, RecursionError, OSError):
         return {}
     return config
 
 
-def _files(folder: Path) -> tuple[list[dict[str, str]], str]:
-    """The sources below a folder; and the first that is too long to be one."""
+def _files(folder: Path, kit: Path) -> list[dict[str, str]]:
+    """The sources below a folder of the kit; none that lies elsewhere. Raises ``OSError``."""
     found = []
     for path in sorted(folder.rglob("*")):
-        if path.suffix not in _SUFFIXES or not path.is_file() or path.is_symlink():
+        if path.suffix not in _SUFFIXES or path.is_symlink() or not lies_in(kit, path):
             continue
-        if path.stat().st_size > SOURCE_LIMIT_BYTES:
-            return [], str(path)
-        name = path.relative_to(folder).as_posix()
-        found.append({"path": name, "content": path.read_text(encoding="utf-8", errors="replace")})
-    return found, ""
+        found.append({"path": path.relative_to(folder).as_posix(), "content": source_text(path)})
+    return found
 
 
 def _packed(

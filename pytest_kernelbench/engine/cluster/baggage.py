@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from pytest_kernelbench.engine.cluster.messages import File
 from pytest_kernelbench.errors import BuildError, MachineError
-from pytest_kernelbench.folders import remove_tree
-from pytest_kernelbench.judge.staging import companions, lies_in
+from pytest_kernelbench.folders import chunks, lies_in, remove_tree
+from pytest_kernelbench.judge.staging import companions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,8 +41,7 @@ def take(source: Path) -> tuple[File, ...]:
 
 def _take(path: Path, taken: dict[Path, bytes], source: Path) -> None:
     left_bytes = LIMIT_BYTES - sum(map(len, taken.values()))
-    with path.open("rb") as file:
-        data = file.read(left_bytes + 1)
+    data = b"".join(chunks(path, left_bytes + 1))
     if len(data) > left_bytes:
         message = (
             f"{source} and what belongs to it have more than {LIMIT_BYTES >> 20} MiB, too much to "
