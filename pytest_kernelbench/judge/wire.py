@@ -216,7 +216,7 @@ class Profiled(Message, frozen=True):
     refused: bool = False
     """Whether forward fails under the profiler, and there alone. The referee's to say."""
     crowded: float = 0.0
-    """Which share of the processors others took meanwhile. Likewise the referee's to say."""
+    """Which share of the processors others took in that time. Likewise the referee's to say."""
 
 
 FromRunner = Ready | Adopted | Returned | Done | Failed | Batched | Profiled

@@ -18,7 +18,7 @@ from judged import Judge, judging
 
 from pytest_kernelbench.build.builder import Builder
 from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
-from pytest_kernelbench.judge import wire
+from pytest_kernelbench.judge import host_trial, wire
 from pytest_kernelbench.judge.profiles import profile_of
 from pytest_kernelbench.judge.rejection import Rejected
 from pytest_kernelbench.verdict import Status, Verdict
@@ -236,7 +236,10 @@ def test_compiled_code_of_its_own_is_not(
     assert verdict.kernels[seen] > (0.5 if size == "large" else 0.02)
 
 
-def test_a_decoy_is_flagged_where_it_can_be_told(compiled: Bench) -> None:
+def test_a_decoy_is_flagged_where_it_can_be_told(
+    compiled: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_trial, "others_share", lambda *_: 0.0)  # else it is not told
     verdict = compiled("large", DECOY, "import fast")
     assert verdict.status is Status.NOT_A_KERNEL, (verdict.kernels, verdict.detail)
     assert verdict.reasons[0].startswith("only library kernels ran: aten::")
