@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import pickle
 from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 import torch
 
+from pytest_kernelbench.judge.handover import laid_out
 from pytest_kernelbench.judge.inside import forms
 from pytest_kernelbench.judge.spans import contiguous_spans, sealed_memory
 
@@ -195,10 +195,12 @@ def test_what_is_not_lazy_is_left_where_it_is() -> None:
 
 
 def test_arguments_are_filled_into_their_layout() -> None:
-    layout = [forms.Slot(1), {"a": [forms.Slot(0), 2]}, (forms.Slot(0), None), "text"]
-    x, named, pair, text = forms.fill(pickle.dumps(layout), [A, B])
-    assert x is B
-    assert named["a"][0] is A
+    layout, tensors = laid_out([B, {"a": [A, 2]}, (A, None), "text"])
+    assert [tensor.shape for tensor in tensors] == [B.shape, A.shape, A.shape]
+    others = [torch.zeros(1), torch.zeros(2), torch.zeros(3)]
+    x, named, pair, text = forms.fill(layout, others)
+    assert x is others[0]
+    assert named["a"][0] is others[1]
     assert named["a"][1] == 2
-    assert pair[0] is A
+    assert pair[0] is others[2]
     assert (type(pair), pair[1], text) == (tuple, None, "text")

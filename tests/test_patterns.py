@@ -10,7 +10,13 @@ import pytest
 
 PROGRAM = Path(__file__).with_name("pattern_times.py")
 LIMIT_S = 120.0
-ARGUMENTS = ["catalog.family", "reports.annotations", "reports.annotations"]
+ARGUMENTS = [
+    "build.places",
+    "catalog.family",
+    "overwriting",
+    "reports.annotations",
+    "reports.annotations",
+]
 """Modules with a pattern that a function makes of its arguments: looked at by a person."""
 
 

@@ -318,7 +318,7 @@ class Builder:
 
     def _tidy(self) -> None:
         self._store.sweep()
-        self._store.evict(int(self._settings.cache_limit_gb * 1e9))
+        self._store.evict(round(self._settings.cache_limit_gb * 1e9))
 
 
 def _told_of(entry: Entry, solution: Path) -> Entry:

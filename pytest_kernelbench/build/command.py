@@ -53,7 +53,7 @@ def cache_command(args: argparse.Namespace) -> int:
         return _check(args)
     if args.action == "prune":
         gone = prune_cache(
-            args.cache, limit_bytes=int(args.keep_gb * 1e9), unused_days=args.keep_days
+            args.cache, limit_bytes=round(args.keep_gb * 1e9), unused_days=args.keep_days
         )
         print(
             f"{gone.entries} builds, {gone.toolchains} toolchains and {gone.work_folders} "
