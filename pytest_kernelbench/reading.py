@@ -8,6 +8,7 @@ from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
+    from argparse import ArgumentParser
     from collections.abc import Callable
 
 _T = TypeVar("_T")
@@ -23,6 +24,16 @@ def argument(reader: Callable[[str], _T]) -> Callable[[str], _T]:
             raise ArgumentTypeError(str(error)) from error
 
     return read
+
+
+def add_size(parser: ArgumentParser) -> None:
+    """Declare ``--size``, as every command has it that runs problems."""
+    parser.add_argument(
+        "--size",
+        choices=("auto", "smoke", "full"),
+        default="auto",
+        help="auto takes full on a GPU and smoke on a CPU (default: %(default)s)",
+    )
 
 
 def whole(least: int) -> Callable[[str], int]:

@@ -14,17 +14,17 @@ from pytest_kernelbench.build.desk import Desk
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     monkeypatch.chdir(tmp_path)
-    beside, work = tmp_path / "ann", tmp_path / "work"
+    beside, job = tmp_path / "ann", tmp_path / "job"
     (beside / "sub").mkdir(parents=True)
     for name in ("s.py", "k.cu", "sub/k.cuh"):
         (beside / name).write_text(name)
-    work.mkdir()
-    return Desk(beside / "s.py", work)
+    job.mkdir()
+    return Desk(beside / "s.py", job)
 
 
 def test_what_lies_beside_is_at_hand(desk: Desk, tmp_path: Path) -> None:
     desk.sit_down()
-    assert Path.cwd() == tmp_path / "work" / "desk"
+    assert Path.cwd() == tmp_path / "job" / "desk"
     assert sorted(os.listdir()) == ["k.cu", "s.py", "sub"]
     assert Path("sub/k.cuh").read_text() == "sub/k.cuh"
     assert desk.is_on_loan(str(Path.cwd() / "sub/new"))
@@ -34,11 +34,11 @@ def test_what_lies_beside_is_at_hand(desk: Desk, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "name"),
     [
-        ("work/desk/sub/k.cuh", "sub/k.cuh"),
+        ("job/desk/sub/k.cuh", "sub/k.cuh"),
         ("ann/k.cu", "k.cu"),
-        ("work/desk/made.cpp", "made.cpp"),
+        ("job/desk/made.cpp", "made.cpp"),
         ("ann2/k.cu", ""),
-        ("work/job.json", ""),
+        ("job/job.json", ""),
     ],
 )
 def test_names_beside_the_solution(desk: Desk, tmp_path: Path, path: str, name: str) -> None:
@@ -46,7 +46,7 @@ def test_names_beside_the_solution(desk: Desk, tmp_path: Path, path: str, name: 
 
 
 def test_words_name_the_solutions_own_folder(desk: Desk, tmp_path: Path) -> None:
-    assert desk.told(f"{tmp_path}/work/desk/k.cu:3: no") == f"{tmp_path}/ann/k.cu:3: no"
+    assert desk.told(f"{tmp_path}/job/desk/k.cu:3: no") == f"{tmp_path}/ann/k.cu:3: no"
 
 
 def test_a_folder_that_is_too_full_or_gone(

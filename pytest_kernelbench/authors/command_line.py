@@ -17,7 +17,7 @@ from pytest_kernelbench.authors.trajectory import POLICIES, UNTIL
 from pytest_kernelbench.catalog.problems import ProblemCatalog
 from pytest_kernelbench.decoding import decoded
 from pytest_kernelbench.errors import UsageError
-from pytest_kernelbench.reading import argument, device, real, whole
+from pytest_kernelbench.reading import add_size, argument, device, real, whole
 from pytest_kernelbench.reading import problem as problem_id
 from pytest_kernelbench.settings import DTYPES, Settings
 
@@ -73,12 +73,7 @@ def add_refine_options(parser: argparse.ArgumentParser) -> None:
         help="begin at the solutions of this folder",
     )
     parser.add_argument("--device", type=argument(device), default="auto", help="where to judge")
-    parser.add_argument(
-        "--size",
-        choices=("auto", "smoke", "full"),
-        default="auto",
-        help="auto takes full on a GPU and smoke on a CPU (default: %(default)s)",
-    )
+    add_size(parser)
     parser.add_argument(
         "--seeds",
         type=argument(whole(1)),

@@ -21,6 +21,7 @@ from pytest_kernelbench.folders import remove_tree
 from pytest_kernelbench.sandbox.channel import Channel, ChannelError
 from pytest_kernelbench.sandbox.import_paths import boot
 from pytest_kernelbench.sandbox.lasting import LastingProcess
+from pytest_kernelbench.sandbox.log import Log
 from pytest_kernelbench.sandbox.tree import alive, descendants, send, signal_name
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ class _Process:
         _sweep(Path(tempfile.gettempdir()))
         folder = tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-")
         made.callback(remove_tree, Path(folder))
-        self._log = made.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - by ``made``
+        self._log = made.enter_context(Log())
         ours, theirs = socket.socketpair()
         made.enter_context(ours)
         with theirs:
@@ -169,9 +170,7 @@ class _Process:
             how = f"ended with status {status}"
             if status < 0:
                 how = f"died of {signal_name(-status)}"
-        size = self._log.seek(0, os.SEEK_END)
-        self._log.seek(max(0, size - _TOLD_BYTES))
-        said = self._log.read().decode(errors="replace").strip()
+        said = self._log.tail(_TOLD_BYTES)
         return f"the process that judges on {device.name} {how}\n{said}".strip()
 
     def end(self) -> None:

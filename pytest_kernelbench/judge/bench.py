@@ -293,7 +293,8 @@ class Bench:
             order, wire.Adopted, (self.state_fd,), "while parameters were compared"
         )
         # It tells which; the names themselves are the reference's.
-        copied = [name for name in prepared.state_names if name in set(adopted.copied)]
+        told = set(adopted.copied)
+        copied = [name for name in prepared.state_names if name in told]
         if copied:
             names = ", ".join(copied[:_NAMED])
             names += ", ..." if len(copied) > _NAMED else ""

@@ -11,7 +11,7 @@ from pytest_kernelbench.catalog.family import family
 from pytest_kernelbench.catalog.problems import ProblemCatalog
 from pytest_kernelbench.errors import KernelbenchError, UsageError
 from pytest_kernelbench.overwriting import refuse_overwriting, refuse_unwritable
-from pytest_kernelbench.reading import argument, device, whole
+from pytest_kernelbench.reading import add_size, argument, device, whole
 
 if TYPE_CHECKING:
     import argparse
@@ -42,12 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="prove on this machine that kernels can be judged by them",
     )
-    parser.add_argument(
-        "--size",
-        choices=("auto", "smoke", "full"),
-        default="auto",
-        help="auto takes full on a GPU and smoke on a CPU (default: %(default)s)",
-    )
+    add_size(parser)
     parser.add_argument(
         "--device", type=argument(device), default="auto", help="auto, cpu, cuda or cuda:N"
     )

@@ -11,7 +11,6 @@ import socket
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
@@ -99,7 +98,7 @@ class ForkServer:
     def _start(
         self, preload: list[str], environment: dict[str, str], undo: contextlib.ExitStack
     ) -> None:
-        self._log = undo.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - see ``close``
+        self._log = undo.enter_context(Log())
         ours, theirs = socket.socketpair()
         undo.enter_context(ours)
         with theirs:
@@ -131,8 +130,7 @@ class ForkServer:
         self._ready = True
 
     def _said(self) -> str:
-        self._log.seek(0)
-        return self._log.read().decode(errors="replace").strip()[-2000:] or "(nothing)"
+        return self._log.tail(2000) or "(nothing)"
 
     def spawn(self, plan: Plan, accepts: object, limit_bytes: int = 16 << 20) -> Child:
         """Fork a child; ``accepts`` is the type of the messages it may send.

@@ -13,7 +13,7 @@ from pytest_kernelbench.engine.devices import visible_gpus
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.options import check_values
 from pytest_kernelbench.overwriting import refuse_unwritable
-from pytest_kernelbench.reading import argument, device, whole
+from pytest_kernelbench.reading import add_size, argument, device, whole
 from pytest_kernelbench.selftest.load import burning
 from pytest_kernelbench.selftest.session import run_cases
 from pytest_kernelbench.selftest.stamp import tally, write_stamp
@@ -47,12 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only", action="append", default=[], metavar="NAME", help="only this case"
     )
-    parser.add_argument(
-        "--size",
-        choices=("auto", "full", "smoke"),
-        default="auto",
-        help="auto takes full on a GPU and smoke on a CPU (default: %(default)s)",
-    )
+    add_size(parser)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every outcome to FILE")
     parser.add_argument(
         "--cache",
