@@ -20,6 +20,10 @@ _WORDS = (
     "invalid device id",
     "cuinit",
     "cannot re-initialize cuda in forked",
+    # 304: so the driver names whatever it could not have of the system, walls among it.
+    "os call failed",
+    "cudaerroroperatingsystem",
+    "cuda_error_operating_system",
 )
 
 

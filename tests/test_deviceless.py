@@ -21,6 +21,13 @@ LACKS = [
     AssertionError("Invalid device id"),
     RuntimeError("cuInit failed"),
     RuntimeError("Cannot re-initialize CUDA in forked subprocess."),
+    RuntimeError(
+        "Unexpected error from cudaGetDeviceCount(). Did you run some cuda functions before "
+        "calling NumCudaDevices() that might have already set an error? Error 304: OS call failed "
+        "or operation not supported on this OS"
+    ),
+    RuntimeError("cudaErrorOperatingSystem: OS call failed"),
+    RuntimeError("[304] Call to cuInit results in CUDA_ERROR_OPERATING_SYSTEM"),
 ]
 OTHERS = [
     RuntimeError("CUDA error: an illegal memory access was encountered"),

@@ -27,10 +27,12 @@ raised = enclose([Path("/")], writable, Bounds(256 << 20, 20))
 """
 
 
-def inside(body: str, *writable: Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def inside(
+    body: str, *writable: Path, cwd: Path | None = None, boot: str = _BOOT
+) -> subprocess.CompletedProcess[str]:
     """Run ``body`` in an enclosure of 256 MiB and 20 processes."""
     return subprocess.run(
-        [sys.executable, "-c", _BOOT + body, json.dumps(import_paths()), *map(str, writable)],
+        [sys.executable, "-c", boot + body, json.dumps(import_paths()), *map(str, writable)],
         capture_output=True,
         check=False,
         timeout=60,
@@ -140,3 +142,30 @@ def test_it_goes_on_in_the_folder_where_it_was_and_may_write_there(tmp_path: Pat
     body = "open('made', 'w').write('x'); os.chmod('made', 0o600); print(os.getcwd())"
     assert inside(body, tmp_path, cwd=tmp_path).stdout == f"{tmp_path}\n"
     assert (tmp_path / "made").read_text() == "x"
+
+
+@pytest.mark.parametrize("driver", ["a driver", "no driver"])
+def test_the_cuda_driver_may_name_its_threads(tmp_path: Path, driver: str) -> None:
+    """Where it may not, asking for a device ends in "OS call failed" in place of "no device"."""
+    (tmp_path / "a driver").touch()
+    found = f"walls.DRIVER = Path({str(tmp_path / driver)!r})"
+    boot = _BOOT.replace(
+        "writable =", f"from pytest_kernelbench.sandbox import walls\n{found}\nwritable ="
+    )
+    body = """
+import threading
+print(*raised.up, *raised.missing, sep="; ")
+def name():
+    try: open(f"/proc/self/task/{threading.get_native_id()}/comm", "w").write("cuda")
+    except OSError as error: print(error.errno)
+    else: print("named")
+thread = threading.Thread(target=name); thread.start(); thread.join()
+"""
+    named, said = inside(body, boot=boot).stdout.splitlines()
+    if f"{walls.READ_ONLY}; " not in named:
+        pytest.skip(f"not up on this machine: {named}")
+    excepted = f"{walls.READ_ONLY} of /proc: not where there is a CUDA driver"
+    assert (said, excepted in named) == {
+        "a driver": ("named", True),
+        "no driver": (str(errno.EROFS), False),
+    }[driver]

@@ -81,7 +81,8 @@ def enclose(readable: Iterable[Path], writable: Collection[Path], bounds: Bounds
     raised.raise_("last to survive when memory runs out", walls.offer_to_oom_killer)
     walls.raise_read_only(raised, writable)
     raised.raise_("no capabilities", kernel.drop_capabilities)
-    raised.raise_("system calls (seccomp)", seccomp.restrict_calls)
+    # Nobody is stopped who could be woken.
+    raised.raise_("system calls (seccomp)", lambda: seccomp.restrict_calls(wakers=True))
     if landlock.abi():
         raised.raise_("files (Landlock)", lambda: landlock.restrict(readable, writable))
     else:

@@ -31,6 +31,9 @@ SYSTEM = (
 )
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 READ_ONLY = "read-only mounts"
+DRIVER = Path("/proc/driver/nvidia")
+"""There where the CUDA driver is."""
+_PROC = "/proc"
 _GPU_DEVICES = ("nvidia*", "dri", "kfd", "shm/nvidia*")
 
 
@@ -122,7 +125,8 @@ def raise_read_only(walls: Walls, writable: Iterable[Path]) -> None:
 
     Landlock leaves modes, owners, times and attributes of a file to whoever owns it, and the
     judge's files are this user's. To be called while there are capabilities, and after whatever is
-    to be written to /proc: that stays closed too.
+    to be written to /proc: that is closed too, but where there is a CUDA driver. Seen no device or
+    not, it names its threads there, and speaks of a broken system where it cannot.
     """
     if not walls.own_mounts:
         walls.missing.append(f"{READ_ONLY}: no mount namespace")
@@ -130,6 +134,9 @@ def raise_read_only(walls: Walls, writable: Iterable[Path]) -> None:
     kept = _outermost(writable)
     if not walls.raise_(READ_ONLY, kernel.make_read_only):
         return
+    if DRIVER.exists():
+        walls.missing.append(f"{READ_ONLY} of /proc: not where there is a CUDA driver")
+        kept.append(_PROC)
     # Not passed over where it fails: it could write nowhere, and would be blamed for that.
     for place in kept:
         kernel.keep_writable(place)
@@ -141,10 +148,10 @@ def raise_read_only(walls: Walls, writable: Iterable[Path]) -> None:
 def _outermost(writable: Iterable[Path]) -> list[str]:
     """Folders and files that can be written to now, without those that lie in another.
 
-    Devices need no mount to be written to. In /proc a process could have itself spared when memory
-    runs out.
+    Devices need no mount to be written to. Nothing in /proc: a process could have itself spared
+    when memory runs out.
     """
-    kept = ["/proc/"]
+    kept = [f"{_PROC}/"]
     for place in sorted(f"{path}/" for path in writable):
         if place.startswith(tuple(kept)):
             continue

@@ -173,6 +173,32 @@ def test_a_static_buffer_is_right_and_pays_for_its_copy(judge: Callable[[str], V
     assert verdict.agreed
 
 
+ASKS = [
+    "torch.cuda.init()",
+    "SMS = torch.cuda.get_device_properties(0).multi_processor_count",
+    "TABLE = torch.arange(1024, device='cuda')",
+    "import triton; DEVICE = triton.runtime.driver.active.get_active_torch_device()",
+    "with torch.cuda.device(0): torch.cuda.synchronize()",
+]
+
+
+@pytest.mark.parametrize("line", ASKS)
+def test_a_module_body_may_ask_for_the_device(judge: Callable[[str], Verdict], line: str) -> None:
+    """There is none while it is built; it runs again where there is one."""
+    if "triton" in line:
+        pytest.importorskip("triton")
+    verdict = judge(
+        f"""
+        import torch
+        {line}
+        class ModelNew(torch.nn.Module):
+            def forward(self, A, B):
+                return torch.relu(A @ B)
+        """
+    )
+    assert verdict.agreed, verdict.reasons
+
+
 def test_triton_is_right(judge: Callable[[str], Verdict]) -> None:
     pytest.importorskip("triton")
     verdict = judge(
