@@ -64,6 +64,7 @@ def test_a_row_says_what_the_header_of_its_file_says(case: Case) -> None:
     assert head["expected"] == f"{case.status.value}: {case.why}"
     assert tuple(part.strip() for part in head.get("needs", "").split(",") if part) == case.needs
     assert ("hangs" in head) == case.hangs
+    assert ("at_import" in head) == case.at_import
     assert ("neutralised" in head) == case.neutralised_ok
     if case.neutralised_ok:
         assert head["neutralised"] == f"speedup <= {case.max_speedup:g}"
@@ -93,6 +94,7 @@ RULE = [
     (Due.REJECT, False, None, Status.WRONG_VALUE, None, True),
     (Due.REJECT, False, None, Status.CRASHED, None, True),
     (Due.REJECT, False, None, Status.BAD_PROBLEM, None, True),
+    (Due.REJECT, False, 1.15, Status.NOT_BUILT, None, False),
     (Due.REJECT, False, None, Status.RIGHT, 0.9, False),
     (Due.REJECT, False, None, Status.NOT_A_KERNEL, 0.9, False),
     (Due.REJECT, False, 1.15, Status.RIGHT, 1.14, True),
@@ -124,6 +126,11 @@ def test_the_rule(
     due: Due, most: float | None, status: Status, low: float | None, *, honest: bool, ok: bool
 ) -> None:
     assert outcome(made(due, honest=honest, most=most), verdict(status, low)).ok is ok
+
+
+def test_what_is_done_by_importing_may_end_there() -> None:
+    case = msgspec.structs.replace(made(Due.REJECT), at_import=True)
+    assert outcome(case, verdict(Status.NOT_BUILT)).ok
 
 
 def test_what_cannot_run_here_is_not_counted() -> None:

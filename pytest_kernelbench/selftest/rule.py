@@ -2,7 +2,8 @@
 
 A cheat is handled if the verdict is the one due, if it is rejected for whatever reason, or, where
 that is said to do, if it is accepted and its speedup is not shown (lower end of the interval) to be
-more than it may be: the attack was made pointless. An honest kernel must get exactly what is due.
+more than it may be: the attack was made pointless. What was not built has attacked nothing, unless
+its import is the attack. An honest kernel must get exactly what is due.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ def outcome(case: Case, verdict: Verdict) -> Outcome:
 
 
 def _meets(case: Case, verdict: Verdict) -> bool:
+    if verdict.status is Status.NOT_BUILT and not case.at_import:
+        return False
     if not verdict.status.right:
         return not case.honest
     if case.max_speedup is not None and verdict.faster_than(case.max_speedup):

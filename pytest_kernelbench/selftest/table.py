@@ -44,6 +44,8 @@ class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_speedup: float | None
     hangs: bool = False
     """Found out by a time limit alone: judged with a short one."""
+    at_import: bool = False
+    """It does what it does when it is imported, and may end as ``not_built`` for it."""
 
     @property
     def path(self) -> Path:
