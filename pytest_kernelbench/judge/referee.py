@@ -28,6 +28,7 @@ from pytest_kernelbench.judge.race import TooShort, race
 from pytest_kernelbench.judge.rejection import Rejected, StoodDown, answering
 from pytest_kernelbench.judge.roofline import roof_of, roofline, work_of
 from pytest_kernelbench.judge.rounds import agree
+from pytest_kernelbench.judge.silence import silenced
 from pytest_kernelbench.judge.sizes import other_sizes
 from pytest_kernelbench.sandbox.client import ForkServer
 from pytest_kernelbench.timing.floor import Floor, floor
@@ -195,8 +196,9 @@ class Referee:
             # Once the contender has given its memory back.
             self._confirm(pair, extension, bench, progress)
         reference = reference_profile(bench, self._trial)
+        silent = None if self.device.is_gpu else silenced(extension.folder)
         with answering():
-            progress.ran = find(profiled, reference, on_device=self.device.is_gpu)
+            progress.ran = silent or find(profiled, reference, on_device=self.device.is_gpu)
         progress.notes.extend([progress.ran.note] if progress.ran.note else [])
         if self.settings.shapes:
             self._agree_elsewhere(pair, extension, progress)

@@ -21,6 +21,7 @@ from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
 from pytest_kernelbench.judge import host_trial, wire
 from pytest_kernelbench.judge.profiles import profile_of
 from pytest_kernelbench.judge.rejection import Rejected
+from pytest_kernelbench.selftest.table import CORPUS
 from pytest_kernelbench.verdict import Status, Verdict
 
 PROBLEM = """
@@ -298,15 +299,33 @@ def test_torch_compile_is_flagged(bench: Bench) -> None:
 def test_an_extension_by_pybind_is_not_flagged(bench: Bench) -> None:
     if shutil.which("c++") is None:
         pytest.skip("needs a C++ compiler")
-    text = Path(__file__).parents[2] / "solutions" / "cpp" / "level1" / "025_swish.py"
-    problem = Path(__file__).parents[2] / "problems" / "level1" / "025_swish.py"
+    root = Path(__file__).parents[2]
+    verdict = built(
+        bench,
+        root / "problems" / "level1" / "025_swish.py",
+        root / "solutions" / "cpp" / "level1" / "025_swish.py",
+    )
+    assert verdict.status is Status.RIGHT, (verdict.reasons, verdict.kernels, verdict.detail)
+
+
+@pytest.mark.slow
+def test_who_switches_the_profiler_off_is_flagged(bench: Bench) -> None:
+    if shutil.which("c++") is None:
+        pytest.skip("needs a C++ compiler")
+    verdict = built(
+        bench, CORPUS / "problems" / "softmax.py", CORPUS / "notkernel_silent_profiler.py"
+    )
+    assert verdict.status is Status.NOT_A_KERNEL, (verdict.reasons, verdict.kernels)
+    assert "switches torch's profiler off" in verdict.reasons[0]
+
+
+def built(bench: Bench, problem: Path, solution: Path) -> Verdict:
+    """Build and judge a pair."""
     referee = bench.judge.referee
     builder = Builder(referee.settings, None)
     try:
-        extension = builder.build(text, "ModelNew")
-        verdict = referee.judge(
-            Pair(Problem(problem, 1, 25, "swish"), Solution(text, "cpp")), extension
-        )
+        extension = builder.build(solution, "ModelNew")
+        pair = Pair(Problem(problem, 1, 1, problem.stem), Solution(solution, "cpp"))
+        return referee.judge(pair, extension)
     finally:
         builder.close()
-    assert verdict.status is Status.RIGHT, (verdict.reasons, verdict.kernels, verdict.detail)
