@@ -175,7 +175,8 @@ def raise_inner(walls: Walls, plan: Plan) -> None:
         # Drivers keep notes of their own in /proc, /dev and /run.
         walls.missing.append(f"{READ_ONLY}: not where there is a device")
     else:
-        raise_read_only(walls, writable)
+        # In one piece: between two mounts nothing can be renamed. The rest of it Landlock guards.
+        raise_read_only(walls, [Path(plan.scratch), *writable])
     walls.raise_("no capabilities", kernel.drop_capabilities)
     # On a device its driver's calls are not ours to choose; what counts there is on the device.
     walls.raise_("system calls (seccomp)", lambda: seccomp.restrict_calls(wakers=plan.gpu))
