@@ -89,7 +89,8 @@ class HostTrial:
             self._slots.append(offset)
             offset += -(-(span.size_bytes * _SLACK + 4096) // 4096) * 4096
         self.arena = HostArena(offset)
-        self.arena.touch(offset // _SLACK)
+        for slot, span in zip(self._slots, self.outputs, strict=True):
+            self.arena.touch(slot, span.size_bytes)
         self._spare = HostArena(bench.prepared.inputs_bytes)
 
     def agree(self, family: str) -> bool:
