@@ -294,6 +294,11 @@ class HostTrial:
         if self.bench.prepared.mutates:
             return
         size = current.drawn.size_bytes
+        if size > self._spare.size_bytes:
+            raise MachineError(
+                f"the oracle drew {size} bytes of inputs, and {self._spare.size_bytes} were "
+                "prepared for: nothing is written past them"
+            )
         pristine = Pristine(current.fd, size)
         try:
             self.contender.child.read(returned.inputs_at, self._spare.address, size)

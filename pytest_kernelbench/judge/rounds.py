@@ -47,7 +47,7 @@ def agree(trial: Trial, bench: Bench, contender: Runner, progress: Progress) -> 
 def _named(rejected: Rejected, number: int, seeds: int, trial: Trial) -> Rejected:
     """Say in which round it was; tell what is always wrong from what is sometimes."""
     status = rejected.status
-    if status is Status.SKIPPED:
+    if status in (Status.SKIPPED, Status.BAD_PROBLEM):
         return rejected
     reason = f"round {number + 1} of {seeds}: {rejected.reason}"
     if status is Status.WRONG_VALUE and (number > 0 or _agrees_now(trial)):
