@@ -17,12 +17,18 @@ if TYPE_CHECKING:
 
     Trial = HostTrial | DeviceTrial
 
+_ANSWERED = frozenset({
+    Status.WRONG_SHAPE, Status.WRONG_DTYPE, Status.WRONG_VALUE, Status.WRONG_STRUCTURE,
+    Status.UNSTABLE, Status.ALTERED_INPUTS, Status.RAISED, Status.SKIPPED,
+})  # fmt: skip
+"""What a process says, or shows, that goes on. One that is dead can be asked nothing more."""
+
 
 def agree(trial: Trial, bench: Bench, contender: Runner, progress: Progress) -> None:
     """Each round has inputs that no other had. Raises ``Rejected`` at the first that disagrees.
 
     Families beside the problem's own inputs decide where the problem says that it bears them; else
-    what they find is a note.
+    what they find is a note, but for a contender that did not live to answer.
     """
     settings, prepared = bench.settings, bench.prepared
     for number in range(settings.seeds):
@@ -40,6 +46,8 @@ def agree(trial: Trial, bench: Bench, contender: Runner, progress: Progress) -> 
                 raise rejected.because(prepared.hidden) from None
             if prepared.native or settings.strict:
                 raise
+            if rejected.status not in _ANSWERED:
+                raise rejected.because(f"on {family} inputs") from None
             progress.notes.append(f"finding: {rejected.reason}")
     progress.agreed = True
 
