@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pytest_kernelbench.settings import Settings
     from pytest_kernelbench.timing.device_state import Snapshot
     from pytest_kernelbench.timing.floor import Floor
+    from pytest_kernelbench.timing.paired import Net
     from pytest_kernelbench.timing.stopping import Apart
 
 _WARM_UP_S = 0.2
@@ -143,7 +144,8 @@ def _measurement(  # noqa: PLR0913, PLR0917 - all that was found out
             raise TooShort(f"{who} is {refusal}")
     interval = look.interval
     low, high, refusals = interval.low, interval.high, []
-    if floor is not None and (impossible := floor.refusal(ours.median_us, ours.null_error_us)):
+    limit = _not_disproved(floor, theirs)
+    if limit is not None and (impossible := limit.refusal(ours.median_us, ours.null_error_us)):
         low, refusals = 0.0, [impossible]
     if doubt := track.doubt():
         low, refusals = 0.0, [*refusals, doubt]
@@ -161,7 +163,7 @@ def _measurement(  # noqa: PLR0913, PLR0917 - all that was found out
         times_us=ours.times_us,
         baseline_times_us=theirs.times_us,
         events_us=events_us,
-        floor_us=floor.floor_us if floor else None,
+        floor_us=limit.floor_us if limit else None,
         percent_of_roof=floor.percent_of_roof(ours.median_us)
         if floor and ours.median_us > 0
         else None,
@@ -169,6 +171,11 @@ def _measurement(  # noqa: PLR0913, PLR0917 - all that was found out
         temperature_c=track.state.temperature_c if track.state else None,
         notes=(*refusals, *notes, *stopped),
     )
+
+
+def _not_disproved(floor: Floor | None, baseline: Net) -> Floor | None:
+    """A gather or a slice reads less than the floor has it; then there is none to go by."""
+    return None if floor is None or floor.impossible(baseline.median_us) else floor
 
 
 def _contradicts(events_us: float | None, time_us: float) -> bool:
