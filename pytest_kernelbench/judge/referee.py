@@ -225,8 +225,9 @@ class Referee:
     def _agree_elsewhere(self, pair: Pair, extension: Extension, progress: Progress) -> None:
         """Correctness at the other sizes that the problem's file declares."""
         for size, words in other_sizes(pair.problem.path).items():
+            there = Progress()
             try:
-                rounds = self._agree_at(size, pair, extension)
+                self._agree_at(size, pair, extension, there)
             except Rejected as rejected:
                 if rejected.status is not Status.BAD_PROBLEM:
                     progress.agreed = False
@@ -235,7 +236,9 @@ class Referee:
             except ProblemError as error:
                 progress.notes.append(f"{words}: not judged: {str(error).partition(chr(10))[0]}")
             else:
-                progress.notes.append(f"{words}: {rounds} rounds agree")
+                progress.notes.append(f"{words}: {there.rounds} rounds agree")
+            finally:
+                progress.notes.extend(f"{words}: {note}" for note in there.notes)
 
     def _confirm(self, pair: Pair, extension: Extension, bench: Bench, progress: Progress) -> None:
         """Measure what is won by little again, in new processes on both sides."""
@@ -260,16 +263,14 @@ class Referee:
         path, entry, folder = pair.solution.path, pair.solution.entry, str(extension.folder)
         return bench.start_runner(path, entry, trusted=False, extension=folder, raced=raced)
 
-    def _agree_at(self, size: str, pair: Pair, extension: Extension) -> int:
-        """Another size of the problem, in processes of its own; gives the rounds that agreed."""
+    def _agree_at(self, size: str, pair: Pair, extension: Extension, there: Progress) -> None:
+        """Another size of the problem, in processes of its own."""
         assert self._server is not None
-        there = Progress()
         bench = Bench(self._server, pair.problem, self.settings, self.device, size)
         with closing(bench), answering():
             runner = self._contender(pair, extension, bench, raced=False)
             with closing(runner) as contender, closing(self._trial(bench, contender)) as trial:
                 agree(trial, bench, contender, there)
-        return there.rounds
 
     def _time(self, trial: Trial, bench: Bench, progress: Progress) -> None:
         progress.floor = self._floor(bench, progress)
