@@ -19,7 +19,7 @@ def violations(path: Path) -> Iterator[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
     if not ast.get_docstring(tree):
         yield "no docstring that says what is computed"
-    assigned = dict(_assignments(tree))
+    assigned = dict(assignments(tree))
     if "SMOKE" not in assigned:
         yield "no SMOKE: a small size must be declared"
     for name, value in assigned.items():
@@ -35,7 +35,8 @@ def violations(path: Path) -> Iterator[str]:
             yield f"line {node.lineno}: .{node.attr}: device and seed are the judge's"
 
 
-def _assignments(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+def assignments(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+    """The names that statements of the module itself assign to, each with its value."""
     for node in tree.body:
         if isinstance(node, ast.Assign):
             for target in node.targets:
