@@ -25,7 +25,7 @@ def violations(path: Path) -> Iterator[str]:
     for name, value in assigned.items():
         if not name.isupper():
             yield f"module-level name {name}: constants are UPPER_CASE, nothing else is assigned"
-        elif not all(isinstance(node, PLAIN + PLAIN_OPERATORS) for node in ast.walk(value)):
+        elif not is_plain(value):
             yield f"{name} is derived at module level: overriding what it uses would not change it"
     for name in _imports(tree):
         if name not in ALLOWED_IMPORTS:
@@ -33,6 +33,11 @@ def violations(path: Path) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in {"cuda", "manual_seed"}:
             yield f"line {node.lineno}: .{node.attr}: device and seed are the judge's"
+
+
+def is_plain(value: ast.expr) -> bool:
+    """Whether it is made of values and operators alone (``[67] * 16``): no name, no call."""
+    return all(isinstance(node, PLAIN + PLAIN_OPERATORS) for node in ast.walk(value))
 
 
 def assignments(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from pytest_kernelbench.errors import ProblemError
-from pytest_kernelbench.judge.layout import assignments
+from pytest_kernelbench.judge.layout import assignments, is_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,9 +52,12 @@ def _is_it(node: ast.AST) -> bool:
 
 
 def _literal(path: Path, value: ast.expr) -> list[dict[str, Any]]:
+    if not is_plain(value):
+        raise _unreadable(path, value)
+    whole = compile(ast.Expression(value), str(path), "eval")
     try:
-        found = list(ast.literal_eval(value))
-    except (ValueError, TypeError):
+        found = list(eval(whole, {"__builtins__": {}}))  # noqa: S307 - values and operators alone
+    except (ArithmeticError, ValueError, TypeError):
         raise _unreadable(path, value) from None
     if not all(isinstance(shape, dict) for shape in found):
         raise _unreadable(path, value)

@@ -12,6 +12,7 @@ from pytest_kernelbench.errors import ProblemError
 from pytest_kernelbench.judge.sizes import other_sizes
 from pytest_kernelbench.verdict import Status
 
+OURS = Path(__file__).parents[2] / "problems"
 PROBLEM = """
 import torch
 N, WIDTH = 64, 48
@@ -142,6 +143,22 @@ def test_sizes_are_read_and_not_run(write: Callable[..., Path]) -> None:
 )  # fmt: skip
 def test_every_plain_assignment_is_read(write: Callable[[str, str], Path], text: str) -> None:
     assert other_sizes(write("p.py", text)) == {"shape0": "N=3"}
+
+
+def test_values_may_be_written_with_operators(write: Callable[[str, str], Path]) -> None:
+    """As a problem's constants may be: one of our own problems was refused for it."""
+    path = write("p.py", "SHAPES = [{'N': [64] * 3, 'M': 1 << 5}]\n")
+    assert other_sizes(path) == {"shape0": "N=[64, 64, 64], M=32"}
+    for text in ("[{'N': open('x')}]", "[{'N': M}]", "[{'N': 1 / 0}]", "[*'ab']", "3"):
+        path.write_text(f"SHAPES = {text}\n")
+        with pytest.raises(ProblemError, match=r"p\.py:1: "):
+            other_sizes(path)
+
+
+def test_the_sizes_of_our_own_problems_can_be_read() -> None:
+    declared = {path for path in OURS.rglob("*.py") if "\nSHAPES" in path.read_text("utf-8")}
+    assert len(declared) > 1
+    assert all(other_sizes(path) for path in declared)
 
 
 @pytest.mark.parametrize(
