@@ -143,18 +143,14 @@ def _measurement(  # noqa: PLR0913, PLR0917 - all that was found out
         if refusal := net.refusal(track.least_of_null):
             raise TooShort(f"{who} is {refusal}")
     interval = look.interval
-    low, high, refusals = interval.low, interval.high, []
     limit = _not_disproved(floor, theirs)
-    if limit is not None and (impossible := limit.refusal(ours.median_us, ours.null_error_us)):
-        low, refusals = 0.0, [impossible]
-    if doubt := track.doubt():
-        low, refusals = 0.0, [*refusals, doubt]
+    refusals = _refusals(track, limit, ours)
     stopped = [f"stopped: {look.stop.value}"] if look.stop is not None else []
     return Measurement(
         baseline=baseline,
         speedup=interval.center,
-        low=low,
-        high=high,
+        low=0.0 if refusals else interval.low,
+        high=interval.high,
         baseline_us=theirs.median_us,
         time_us=ours.median_us,
         null_us=ours.null_us,
@@ -171,6 +167,12 @@ def _measurement(  # noqa: PLR0913, PLR0917 - all that was found out
         temperature_c=track.state.temperature_c if track.state else None,
         notes=(*refusals, *notes, *stopped),
     )
+
+
+def _refusals(track: Track, limit: Floor | None, ours: Net) -> list[str]:
+    """Why nothing counts as faster, whatever the turns say."""
+    impossible = limit.refusal(ours.median_us, ours.null_error_us) if limit else ""
+    return [why for why in (impossible, track.doubt()) if why]
 
 
 def _not_disproved(floor: Floor | None, baseline: Net) -> Floor | None:

@@ -133,22 +133,7 @@ class Referee:
         """
         start = time.monotonic()
         progress = Progress()
-        status, detail = Status.RIGHT, ""
-        reasons: tuple[str, ...] = ()
-        try:
-            self._judge(pair, extension, progress)
-            measured = progress.measurements
-            fast = bool(measured) and measured[0].low > self.settings.threshold
-            status = Status.FAST if fast else Status.RIGHT
-            if not progress.ran.is_kernel:
-                status, reasons = Status.NOT_A_KERNEL, (progress.ran.accusation,)
-        except Rejected as rejected:
-            status, reasons, detail = rejected.status, (rejected.reason,), rejected.detail
-            progress.notes.extend(rejected.notes)
-            progress.agreed = progress.agreed and status in _TIMING_FAILURES
-        except ProblemError as error:
-            status, reasons = Status.BAD_PROBLEM, (str(error).splitlines()[0],)
-            detail = str(error)
+        status, reasons, detail = self._outcome(pair, extension, progress)
         problem, solution = pair.problem, pair.solution
         return Verdict(
             level=problem.level,
@@ -179,6 +164,24 @@ class Referee:
             kernels=progress.ran.shares,
             roofline=progress.roofline,
         )
+
+    def _outcome(
+        self, pair: Pair, extension: Extension, progress: Progress
+    ) -> tuple[Status, tuple[str, ...], str]:
+        """Judge; gives how it ended, the reasons, and what there is to read beside them."""
+        try:
+            self._judge(pair, extension, progress)
+        except Rejected as rejected:
+            progress.notes.extend(rejected.notes)
+            progress.agreed = progress.agreed and rejected.status in _TIMING_FAILURES
+            return rejected.status, (rejected.reason,), rejected.detail
+        except ProblemError as error:
+            return Status.BAD_PROBLEM, (str(error).splitlines()[0],), str(error)
+        if not progress.ran.is_kernel:
+            return Status.NOT_A_KERNEL, (progress.ran.accusation,), ""
+        measured = progress.measurements
+        fast = bool(measured) and measured[0].low > self.settings.threshold
+        return Status.FAST if fast else Status.RIGHT, (), ""
 
     def _judge(self, pair: Pair, extension: Extension, progress: Progress) -> None:
         bench = self._bench_for(pair)
