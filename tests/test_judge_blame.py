@@ -12,6 +12,7 @@ import pytest
 from pytest_kernelbench.errors import MachineError, ProblemError
 from pytest_kernelbench.judge import wire
 from pytest_kernelbench.judge.control import SIZE_BYTES, Control
+from pytest_kernelbench.judge.host_memory import HostArena
 from pytest_kernelbench.judge.host_trial import HostTrial
 from pytest_kernelbench.judge.rejection import Rejected, answering
 from pytest_kernelbench.judge.runners import Runner
@@ -62,6 +63,17 @@ def test_memory_that_nobody_may_read_is_the_machines() -> None:
 )
 def test_memory_that_a_solution_hides_is_not(*, lets: bool, number: int) -> None:
     trial(lets=lets)._require_reading(OSError(number, os.strerror(number)))
+
+
+def test_the_referee_writes_no_inputs_past_its_own_memory() -> None:
+    made = trial(lets=True)
+    made.bench.prepared = SimpleNamespace(mutates=False)
+    made._spare = HostArena(4096)
+    try:
+        with pytest.raises(MachineError, match="drew 8192 bytes of inputs, and 4096"):
+            made._check_inputs(SimpleNamespace(drawn=SimpleNamespace(size_bytes=8192)), None)
+    finally:
+        made._spare.close()
 
 
 def test_a_control_block_cannot_be_cut_short() -> None:

@@ -35,6 +35,14 @@ def fault(structure: str = "T", **changes: object) -> tuple[Status, str] | None:
     return form_fault(structure, (leaf(**changes),), expected(), "cpu")
 
 
+def test_places_that_take_turns_are_no_overlap() -> None:
+    """As of six elements at 0, 2, 4, 3, 5 and 7."""
+    form = SimpleNamespace(
+        structure="T", outputs=(Span("float32", (2, 3), 0, 24),), expanded=(False,)
+    )
+    assert form_fault("T", (leaf(shape=(2, 3), strides=(3, 2)),), form, "cpu") is None
+
+
 def test_the_right_form_has_no_fault() -> None:
     assert fault() is None
 
@@ -103,6 +111,12 @@ def test_a_missing_output_is_a_fault_of_structure() -> None:
         ((1, 5), (0, 1), False),
         ((2, 3), (2, 1), True),
         ((0, 3), (0, 0), False),
+        ((2, 3), (3, 2), False),
+        ((3, 4), (3, 2), True),
+        ((1000, 2, 3), (8, 3, 2), False),
+        ((1000, 2, 3), (7, 3, 2), True),
+        ((1 << 16, 2, 3), (8, 3, 2), True),
+        ((2, 3), (-3, 2), True),
     ],
 )
 def test_overlaps(shape: tuple[int, ...], strides: tuple[int, ...], *, expected: bool) -> None:

@@ -154,6 +154,25 @@ def test_each_timed_batch_follows_as_many_null_calls_in_its_own_process(
     assert (runs[1][0] == "contender") is contender_first
 
 
+@pytest.mark.parametrize("alternating", [False, True])
+def test_before_any_batch_is_revealed_one_as_long_shows_what_returns_its_memory_again(
+    monkeypatch: pytest.MonkeyPatch,
+    alternating: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    """An output of more than 1 GiB was not held from call to call, and then overwritten."""
+    bench, revealed = Bench(LONG_US), list[int]()
+    contender = Process(bench, "contender", trusted=False)
+    trial = DeviceTrial(bench, contender)  # type: ignore[arg-type]
+    monkeypatch.setattr(DeviceTrial, "_verify", lambda *_: revealed.append(len(bench.ran)))
+    trial.alternating = alternating
+    trial.against("eager")
+    assert trial.calls > 1
+    assert bench.ran[-1][:3] == ("contender", trial.calls, False)
+    before = len(bench.ran)
+    trial.pair(contender_first=False)
+    assert min(revealed) > before
+
+
 def test_the_contender_is_frozen_while_the_baseline_and_its_null_are_timed() -> None:
     bench = Bench()
     trial = trial_of(bench)

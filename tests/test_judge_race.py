@@ -146,6 +146,14 @@ def test_events_that_say_otherwise_are_told() -> None:
     assert any("they still do not" in note for note in measured.notes)
 
 
+def test_where_the_reference_is_below_the_floor_there_is_none() -> None:
+    """A gather or a slice reads less of its inputs than is sure to be read of others'."""
+    measured = race(Track(50.0, 20.0), SETTINGS, "eager", Floor(floor_us=100.0, roof_us=120.0))
+    assert measured.low > 2.0
+    assert measured.floor_us is None
+    assert not any("impossible" in note for note in measured.notes)
+
+
 def test_a_time_below_the_floor_is_impossible_and_never_fast() -> None:
     measured = race(Track(300.0, 20.0), SETTINGS, "eager", Floor(floor_us=100.0, roof_us=120.0))
     assert measured.low == 0.0

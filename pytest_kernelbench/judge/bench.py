@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from pytest_kernelbench.catalog.pair import Problem
     from pytest_kernelbench.judge.device import Device
-    from pytest_kernelbench.sandbox.client import ForkServer
+    from pytest_kernelbench.sandbox.client import Child, ForkServer
     from pytest_kernelbench.settings import Settings
     from pytest_kernelbench.timing.device_state import Snapshot
 
@@ -77,17 +77,7 @@ class Bench:
         self.seed = secrets.randbits(48)
         self.folder = Path(tempfile.mkdtemp(prefix="kb-bench-"))
         try:
-            self._oracle = server.spawn(
-                Plan(
-                    entry=ORACLE,
-                    scratch=str(self.folder / "oracle"),
-                    untrusted=False,
-                    gpu=self.gpu,
-                    environment=self.environment,
-                ),
-                questions.FromOracle,
-                limit_bytes=256 << 20,
-            )
+            self._oracle = self._start_oracle()
         except BaseException:
             remove_tree(self.folder)
             raise
@@ -113,6 +103,16 @@ class Bench:
         except BaseException:
             self.close()
             raise
+
+    def _start_oracle(self) -> Child:
+        plan = Plan(
+            entry=ORACLE,
+            scratch=str(self.folder / "oracle"),
+            untrusted=False,
+            gpu=self.gpu,
+            environment=self.environment,
+        )
+        return self.server.spawn(plan, questions.FromOracle, limit_bytes=256 << 20)
 
     def _prepare(self) -> tuple[questions.Prepared, int]:
         atol, rtol = self.settings.tolerance
@@ -233,27 +233,8 @@ class Bench:
         """
         scratch = Path(tempfile.mkdtemp(prefix="runner-", dir=self.folder))
         at_hand = staged(source, scratch / "source", alone=trusted)
-        kept = kept_code(self.settings.cache_dir) if trusted else {}
-        host_bytes = runner_bytes(self.prepared)
-        plan = Plan(
-            entry=ENTRY,
-            scratch=str(scratch),
-            readable=readable + ((extension, self._toolchains) if extension else ()),
-            writable=tuple(kept.values()),
-            untrusted=True,
-            gpu=self.gpu,
-            environment=self.environment | kept,
-            memory_bytes=None if self.gpu else process_bytes(),
-            tree_bytes=host_bytes,
-        )
-        child = self.server.spawn(plan, wire.FromRunner, limit_bytes=MESSAGE_LIMIT_BYTES)
-        runner = Runner(
-            child,
-            self.settings.timeout_s,
-            trusted=trusted,
-            on_device=self.gpu,
-            host_bytes=host_bytes,
-        )
+        readable += (extension, self._toolchains) if extension else ()
+        runner = self._spawned(scratch, readable, trusted=trusted)
         order = wire.Construct(
             source=str(at_hand),
             entry=entry,
@@ -271,10 +252,7 @@ class Bench:
         try:
             self.own_null = None
             if raced and self.gpu and self.idle_us < math.inf:
-                with self.quiet():
-                    self.own_null = measure(self, runner, CONTENDER_SLOT)
-                runner.ask(wire.Release(), wire.Done)
-                self.rest()
+                self._measure_own_null(runner)
             ready = runner.ask(order, wire.Ready, doing="while it was imported and constructed")
             self._adopt(runner, ready)
         except BaseException:
@@ -283,6 +261,31 @@ class Bench:
             runner.close()
             raise
         return runner
+
+    def _spawned(self, scratch: Path, readable: tuple[str, ...], *, trusted: bool) -> Runner:
+        """A process behind the walls that has read nothing of its program yet."""
+        kept = kept_code(self.settings.cache_dir) if trusted else {}
+        host_bytes = runner_bytes(self.prepared)
+        plan = Plan(
+            entry=ENTRY,
+            scratch=str(scratch),
+            readable=readable,
+            writable=tuple(kept.values()),
+            untrusted=True,
+            gpu=self.gpu,
+            environment=self.environment | kept,
+            memory_bytes=None if self.gpu else process_bytes(),
+            tree_bytes=host_bytes,
+        )
+        child = self.server.spawn(plan, wire.FromRunner, limit_bytes=MESSAGE_LIMIT_BYTES)
+        timeout_s = self.settings.timeout_s
+        return Runner(child, timeout_s, trusted=trusted, on_device=self.gpu, host_bytes=host_bytes)
+
+    def _measure_own_null(self, runner: Runner) -> None:
+        with self.quiet():
+            self.own_null = measure(self, runner, CONTENDER_SLOT)
+        runner.ask(wire.Release(), wire.Done)
+        self.rest()
 
     def _adopt(self, runner: Runner, ready: wire.Ready) -> None:
         prepared = self.prepared

@@ -5,6 +5,7 @@ Structure, type, device, dtype, shape and strides.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Protocol
 
 from pytest_kernelbench.verdict import Status
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from pytest_kernelbench.judge.wire import Leaf, Span
 
 Fault = tuple[Status, str]
+_COUNTED = 1 << 16
+"""A tensor in place of views of it can have such strides, but is hardly ever large."""
 
 
 class Form(Protocol):
@@ -84,15 +87,30 @@ def _overlap(leaf: Leaf, where: str, expanded: bool) -> Fault | None:  # noqa: F
 
 
 def overlaps(shape: Sequence[int], strides: Sequence[int]) -> bool:
-    """Whether two elements lie at one place (or strides run backwards)."""
+    """Whether two elements lie at one place (or strides run backwards).
+
+    Beyond ``_COUNTED`` elements: whether they may, since that takes too long to find out.
+    """
     if 0 in shape:
         return False
     reach = 0
-    for stride, size in sorted((s, n) for s, n in zip(strides, shape, strict=True) if n > 1):
+    axes = sorted((s, n) for s, n in zip(strides, shape, strict=True) if n > 1)
+    for stride, size in axes:
         if stride <= reach:
-            return True
+            return _share_places(axes)
         reach += stride * (size - 1)
     return False
+
+
+def _share_places(axes: Sequence[tuple[int, int]]) -> bool:
+    """The same by counting: axes of which none reaches over the next need none of it."""
+    count = math.prod(size for _, size in axes)
+    if count > _COUNTED or min(axes)[0] <= 0:
+        return True
+    places = {0}
+    for stride, size in axes:
+        places = {place + stride * index for place in places for index in range(size)}
+    return len(places) < count
 
 
 def extent_bytes(leaf: Leaf) -> int:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_kernelbench.errors import ProblemError
 from pytest_kernelbench.judge import families
 from pytest_kernelbench.judge.agreement import inconstant, insensitive
 from pytest_kernelbench.judge.checks import overlaps
-from pytest_kernelbench.judge.handover import laid_out
+from pytest_kernelbench.judge.handover import Form, laid_out
 from pytest_kernelbench.judge.program import ALL_FAMILIES, map_clone
 from pytest_kernelbench.judge.spans import contiguous_spans
 from pytest_kernelbench.judge.variation import mode_of
@@ -26,11 +26,6 @@ if TYPE_CHECKING:
     from pytest_kernelbench.judge.wire import Span
 
 _CLOSER_DRAWS = 8
-_CHANGING = (
-    "what get_inputs() returns beside tensors, or how many there are, changes from one draw to the "
-    "next, and runners are told once. Return the same plain values each time, or tensors of one "
-    "element in their place"
-)
 
 
 @dataclass(frozen=True)
@@ -62,7 +57,7 @@ class Examination:
         self._order = order
         self._agrees = agrees
         self._arguments = reference.inputs(order.seed + 1, families.PLAIN)
-        self._layout, _ = laid_out(self._arguments)
+        self._form = Form.of(self._arguments)
         self._draws_random = reference.draws_random(map_clone(self._arguments))
         self._rng = 0 if self._draws_random else None
         self._structure, self._outputs = reference.forward(map_clone(self._arguments), self._rng)
@@ -72,20 +67,20 @@ class Examination:
 
     def facts(self) -> Facts:
         """Raises ``ProblemError`` where no solution can be judged by the problem."""
-        reference, order, rng = self._reference, self._order, self._rng
+        reference, rng = self._reference, self._rng
         blind, notes = self._tolerance()
         hidden = self._hidden(blind)
         _, inputs = laid_out(self._arguments)
         spans, size_bytes = contiguous_spans(inputs)
         output_spans, _ = contiguous_spans(self._outputs)
-        mutates = reference.mutates(reference.inputs(order.seed + 1, families.PLAIN), rng)
+        mutates = reference.mutates(self._inputs(1), rng)
         forward_us = reference.forward_us(self._arguments, rng)
         operators = reference.operators(self._arguments, rng)
         return Facts(
             structure=self._structure,
             outputs=output_spans,
             expanded=tuple(overlaps(each.shape, each.stride()) for each in self._outputs),
-            pickled_layout=self._layout,
+            pickled_layout=self._form.layout,
             inputs=spans,
             inputs_bytes=size_bytes,
             modes=tuple(map(mode_of, inputs)),
@@ -146,10 +141,12 @@ class Examination:
         return False
 
     def _other_outputs(self, number: int) -> list[torch.Tensor]:
+        return self._reference.forward(self._inputs(number), self._rng)[1]
+
+    def _inputs(self, number: int) -> list[Any]:
         inputs = self._reference.inputs(self._order.seed + number, families.PLAIN)
-        if laid_out(inputs)[0] != self._layout:
-            raise ProblemError(_CHANGING)
-        return self._reference.forward(inputs, self._rng)[1]
+        self._form.require(inputs)
+        return inputs
 
     def _same(self, atol: float, rtol: float) -> Same:
         return partial(self._agrees, atol=atol, rtol=rtol)

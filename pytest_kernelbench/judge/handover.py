@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -12,10 +13,18 @@ import torch
 from pytest_kernelbench.errors import ProblemError
 from pytest_kernelbench.judge.inside.forms import Filling
 from pytest_kernelbench.judge.program import OWN_MODULES, map_tensors
+from pytest_kernelbench.judge.spans import contiguous_spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pytest_kernelbench.judge.wire import Span
+
+_CHANGING = (
+    "what get_inputs() returns beside tensors, or how many there are, changes from one draw to the "
+    "next, and runners are told once. Return the same plain values each time, or tensors of one "
+    "element in their place"
+)
 _ADVICE = "Return tensors, plain values, tuples, lists and dicts, or instances of installed classes"
 
 
@@ -34,6 +43,37 @@ def laid_out(arguments: list[Any]) -> tuple[bytes, list[torch.Tensor]]:
             f"{_ADVICE} without any."
         )
     return file.getvalue(), [tensor.detach().contiguous() for tensor in seen]
+
+
+@dataclass(frozen=True)
+class Form:
+    """What runners are told of a problem's inputs, once for all draws."""
+
+    layout: bytes
+    spans: tuple[Span, ...]
+
+    @classmethod
+    def of(cls, arguments: list[Any]) -> Form:
+        """That of one draw."""
+        layout, tensors = laid_out(arguments)
+        return cls(layout, contiguous_spans(tensors)[0])
+
+    def require(self, arguments: list[Any]) -> None:
+        """Raise ``ProblemError`` where another draw has another form."""
+        drawn = Form.of(arguments)
+        if drawn.layout != self.layout:
+            raise ProblemError(_CHANGING)
+        for index, (now, before) in enumerate(zip(drawn.spans, self.spans, strict=True)):
+            if now != before:
+                raise ProblemError(
+                    f"tensor {index} of what get_inputs() returns is {_words(now)} in one draw and "
+                    f"{_words(before)} in another, and memory is set up once. Make sizes constants "
+                    "of the file, the same for each draw; SHAPES declares others to be judged at"
+                )
+
+
+def _words(span: Span) -> str:
+    return f"{span.dtype} {list(span.shape)}"
 
 
 def _reached(arguments: list[Any]) -> int:

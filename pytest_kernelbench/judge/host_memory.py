@@ -18,9 +18,10 @@ class HostArena:
         self._view = ctypes.c_char.from_buffer(self._map)
         self.address = ctypes.addressof(self._view)
 
-    def touch(self, size_bytes: int) -> None:
-        """Have the first ``size_bytes`` in memory: somebody stands still while it is filled."""
-        ctypes.memset(self.address, 0, min(size_bytes, self.size_bytes))
+    def touch(self, offset: int, size_bytes: int) -> None:
+        """Have ``size_bytes`` from there in memory: somebody stands still while they are filled."""
+        assert offset + size_bytes <= self.size_bytes
+        ctypes.memset(self.address + offset, 0, size_bytes)
 
     def close(self) -> None:
         """Close; its memory is unmapped with the last view (a traceback may still hold one)."""

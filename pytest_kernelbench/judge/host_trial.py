@@ -89,7 +89,8 @@ class HostTrial:
             self._slots.append(offset)
             offset += -(-(span.size_bytes * _SLACK + 4096) // 4096) * 4096
         self.arena = HostArena(offset)
-        self.arena.touch(offset // _SLACK)
+        for slot, span in zip(self._slots, self.outputs, strict=True):
+            self.arena.touch(slot, span.size_bytes)
         self._spare = HostArena(bench.prepared.inputs_bytes)
 
     def agree(self, family: str) -> bool:
@@ -293,6 +294,11 @@ class HostTrial:
         if self.bench.prepared.mutates:
             return
         size = current.drawn.size_bytes
+        if size > self._spare.size_bytes:
+            raise MachineError(
+                f"the oracle drew {size} bytes of inputs, and {self._spare.size_bytes} were "
+                "prepared for: nothing is written past them"
+            )
         pristine = Pristine(current.fd, size)
         try:
             self.contender.child.read(returned.inputs_at, self._spare.address, size)

@@ -19,13 +19,13 @@ def violations(path: Path) -> Iterator[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
     if not ast.get_docstring(tree):
         yield "no docstring that says what is computed"
-    assigned = dict(_assignments(tree))
+    assigned = dict(assignments(tree))
     if "SMOKE" not in assigned:
         yield "no SMOKE: a small size must be declared"
     for name, value in assigned.items():
         if not name.isupper():
             yield f"module-level name {name}: constants are UPPER_CASE, nothing else is assigned"
-        elif not all(isinstance(node, PLAIN + PLAIN_OPERATORS) for node in ast.walk(value)):
+        elif not is_plain(value):
             yield f"{name} is derived at module level: overriding what it uses would not change it"
     for name in _imports(tree):
         if name not in ALLOWED_IMPORTS:
@@ -35,7 +35,13 @@ def violations(path: Path) -> Iterator[str]:
             yield f"line {node.lineno}: .{node.attr}: device and seed are the judge's"
 
 
-def _assignments(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+def is_plain(value: ast.expr) -> bool:
+    """Whether it is made of values and operators alone (``[67] * 16``): no name, no call."""
+    return all(isinstance(node, PLAIN + PLAIN_OPERATORS) for node in ast.walk(value))
+
+
+def assignments(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+    """The names that statements of the module itself assign to, each with its value."""
     for node in tree.body:
         if isinstance(node, ast.Assign):
             for target in node.targets:

@@ -18,7 +18,7 @@ from pytest_kernelbench.judge import families, questions, wire
 from pytest_kernelbench.judge.agreement import AGREED, Agrees, Expected
 from pytest_kernelbench.judge.comparison import agrees
 from pytest_kernelbench.judge.examination import Examination
-from pytest_kernelbench.judge.handover import laid_out, pickled
+from pytest_kernelbench.judge.handover import Form, laid_out, pickled
 from pytest_kernelbench.judge.inside.memory import dtype
 from pytest_kernelbench.judge.program import map_clone
 from pytest_kernelbench.judge.reference import Reference, finite
@@ -50,6 +50,8 @@ class Oracle:
         self.draws: dict[int, tuple[int, str]] = {}
         self.modes: tuple[str, ...] = ()
         """How each input may be varied, as the runners were told."""
+        self.form: Form
+        """Of each draw's inputs, as the runners were told."""
         self._handlers: dict[type, Callable[[Any, tuple[int, ...]], Answer]] = {
             questions.Prepare: self.prepare,
             wire.Attach: self.attach,
@@ -107,6 +109,7 @@ class Oracle:
             return questions.Refused("skipped", reason), ()
         facts = Examination(reference, order, self.agrees()).facts()
         self.modes = facts.modes
+        self.form = Form(facts.pickled_layout, facts.inputs)
         reference.restore()
         return self._told(facts)
 
@@ -143,9 +146,14 @@ class Oracle:
         return laid_out(arguments)
 
     def arguments(self, number: int) -> list[Any]:
-        """The arguments of round ``number``, made from its seed."""
+        """The arguments of round ``number``, made from its seed.
+
+        Raises ``ProblemError`` where they have not the form for which memory was set up.
+        """
         seed, family = self.draws[number]
-        return self.reference.inputs(seed, family)
+        arguments = self.reference.inputs(seed, family)
+        self.form.require(arguments)
+        return arguments
 
     def draw(self, order: questions.Draw, _: tuple[int, ...]) -> Answer:
         """Make a round's inputs; on the CPU they are handed over in sealed memory."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pytest_kernelbench.settings import Settings
     from pytest_kernelbench.timing.device_state import Snapshot
     from pytest_kernelbench.timing.floor import Floor
+    from pytest_kernelbench.timing.paired import Net
     from pytest_kernelbench.timing.stopping import Apart
 
 _WARM_UP_S = 0.2
@@ -142,17 +143,14 @@ def _measurement(  # noqa: PLR0913, PLR0917 - all that was found out
         if refusal := net.refusal(track.least_of_null):
             raise TooShort(f"{who} is {refusal}")
     interval = look.interval
-    low, high, refusals = interval.low, interval.high, []
-    if floor is not None and (impossible := floor.refusal(ours.median_us, ours.null_error_us)):
-        low, refusals = 0.0, [impossible]
-    if doubt := track.doubt():
-        low, refusals = 0.0, [*refusals, doubt]
+    limit = _not_disproved(floor, theirs)
+    refusals = _refusals(track, limit, ours)
     stopped = [f"stopped: {look.stop.value}"] if look.stop is not None else []
     return Measurement(
         baseline=baseline,
         speedup=interval.center,
-        low=low,
-        high=high,
+        low=0.0 if refusals else interval.low,
+        high=interval.high,
         baseline_us=theirs.median_us,
         time_us=ours.median_us,
         null_us=ours.null_us,
@@ -161,7 +159,7 @@ def _measurement(  # noqa: PLR0913, PLR0917 - all that was found out
         times_us=ours.times_us,
         baseline_times_us=theirs.times_us,
         events_us=events_us,
-        floor_us=floor.floor_us if floor else None,
+        floor_us=limit.floor_us if limit else None,
         percent_of_roof=floor.percent_of_roof(ours.median_us)
         if floor and ours.median_us > 0
         else None,
@@ -169,6 +167,17 @@ def _measurement(  # noqa: PLR0913, PLR0917 - all that was found out
         temperature_c=track.state.temperature_c if track.state else None,
         notes=(*refusals, *notes, *stopped),
     )
+
+
+def _refusals(track: Track, limit: Floor | None, ours: Net) -> list[str]:
+    """Why nothing counts as faster, whatever the turns say."""
+    impossible = limit.refusal(ours.median_us, ours.null_error_us) if limit else ""
+    return [why for why in (impossible, track.doubt()) if why]
+
+
+def _not_disproved(floor: Floor | None, baseline: Net) -> Floor | None:
+    """A gather or a slice reads less than the floor has it; then there is none to go by."""
+    return None if floor is None or floor.impossible(baseline.median_us) else floor
 
 
 def _contradicts(events_us: float | None, time_us: float) -> bool:

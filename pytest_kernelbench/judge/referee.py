@@ -134,22 +134,7 @@ class Referee:
         """
         start = time.monotonic()
         progress = Progress()
-        status, detail = Status.RIGHT, ""
-        reasons: tuple[str, ...] = ()
-        try:
-            self._judge(pair, extension, progress)
-            measured = progress.measurements
-            fast = bool(measured) and measured[0].low > self.settings.threshold
-            status = Status.FAST if fast else Status.RIGHT
-            if not progress.ran.is_kernel:
-                status, reasons = Status.NOT_A_KERNEL, (progress.ran.accusation,)
-        except Rejected as rejected:
-            status, reasons, detail = rejected.status, (rejected.reason,), rejected.detail
-            progress.notes.extend(rejected.notes)
-            progress.agreed = progress.agreed and status in _TIMING_FAILURES
-        except ProblemError as error:
-            status, reasons = Status.BAD_PROBLEM, (str(error).splitlines()[0],)
-            detail = str(error)
+        status, reasons, detail = self._outcome(pair, extension, progress)
         problem, solution = pair.problem, pair.solution
         return Verdict(
             level=problem.level,
@@ -180,6 +165,24 @@ class Referee:
             kernels=progress.ran.shares,
             roofline=progress.roofline,
         )
+
+    def _outcome(
+        self, pair: Pair, extension: Extension, progress: Progress
+    ) -> tuple[Status, tuple[str, ...], str]:
+        """Judge; gives how it ended, the reasons, and what there is to read beside them."""
+        try:
+            self._judge(pair, extension, progress)
+        except Rejected as rejected:
+            progress.notes.extend(rejected.notes)
+            progress.agreed = progress.agreed and rejected.status in _TIMING_FAILURES
+            return rejected.status, (rejected.reason,), rejected.detail
+        except ProblemError as error:
+            return Status.BAD_PROBLEM, (str(error).splitlines()[0],), str(error)
+        if not progress.ran.is_kernel:
+            return Status.NOT_A_KERNEL, (progress.ran.accusation,), ""
+        measured = progress.measurements
+        fast = bool(measured) and measured[0].low > self.settings.threshold
+        return Status.FAST if fast else Status.RIGHT, (), ""
 
     def _judge(self, pair: Pair, extension: Extension, progress: Progress) -> None:
         bench = self._bench_for(pair)
@@ -227,8 +230,9 @@ class Referee:
     def _agree_elsewhere(self, pair: Pair, extension: Extension, progress: Progress) -> None:
         """Correctness at the other sizes that the problem's file declares."""
         for size, words in other_sizes(pair.problem.path).items():
+            there = Progress()
             try:
-                rounds = self._agree_at(size, pair, extension)
+                self._agree_at(size, pair, extension, there)
             except Rejected as rejected:
                 if rejected.status is not Status.BAD_PROBLEM:
                     progress.agreed = False
@@ -237,7 +241,9 @@ class Referee:
             except ProblemError as error:
                 progress.notes.append(f"{words}: not judged: {str(error).partition(chr(10))[0]}")
             else:
-                progress.notes.append(f"{words}: {rounds} rounds agree")
+                progress.notes.append(f"{words}: {there.rounds} rounds agree")
+            finally:
+                progress.notes.extend(f"{words}: {note}" for note in there.notes)
 
     def _confirm(self, pair: Pair, extension: Extension, bench: Bench, progress: Progress) -> None:
         """Measure what is won by little again, in new processes on both sides."""
@@ -262,16 +268,14 @@ class Referee:
         path, entry, folder = pair.solution.path, pair.solution.entry, str(extension.folder)
         return bench.start_runner(path, entry, trusted=False, extension=folder, raced=raced)
 
-    def _agree_at(self, size: str, pair: Pair, extension: Extension) -> int:
-        """Another size of the problem, in processes of its own; gives the rounds that agreed."""
+    def _agree_at(self, size: str, pair: Pair, extension: Extension, there: Progress) -> None:
+        """Another size of the problem, in processes of its own."""
         assert self._server is not None
-        there = Progress()
         bench = Bench(self._server, pair.problem, self.settings, self.device, size)
         with closing(bench), answering():
             runner = self._contender(pair, extension, bench, raced=False)
             with closing(runner) as contender, closing(self._trial(bench, contender)) as trial:
                 agree(trial, bench, contender, there)
-        return there.rounds
 
     def _time(self, trial: Trial, bench: Bench, progress: Progress) -> None:
         progress.floor = self._floor(bench, progress)

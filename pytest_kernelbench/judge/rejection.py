@@ -38,9 +38,10 @@ class Rejected(Exception):  # noqa: N818 - not an error: an outcome
 def answering() -> Iterator[None]:
     """Reject a solution on whose answers the judge itself fails.
 
-    While a solution runs, its answers are the only data that nobody has seen before: the same code
-    has judged the reference. If what follows were nobody's fault, a solution could choose not to be
-    judged. Faults of the machine (``OSError``, ``MachineError``) stay the machine's.
+    While a solution runs, its answers are what this code is least likely to have had before: it
+    judges the reference, too, but not always first. If what follows were nobody's fault, a solution
+    could choose not to be judged; the traceback tells where the fault is ours. Faults of the
+    machine (``OSError``, ``MachineError``) stay the machine's.
     """
     try:
         yield

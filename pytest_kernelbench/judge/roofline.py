@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 _SURELY_READ = 4
 """A correct kernel may leave parts of an input unread.
 
-The zero half of a triangle, or what a stride passes over.
+The zero half of a triangle, or what a stride passes over. Where the reference itself leaves more
+unread, its time says so (``race``).
 """
 
 

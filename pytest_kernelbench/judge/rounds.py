@@ -17,12 +17,18 @@ if TYPE_CHECKING:
 
     Trial = HostTrial | DeviceTrial
 
+_ANSWERED = frozenset({
+    Status.WRONG_SHAPE, Status.WRONG_DTYPE, Status.WRONG_VALUE, Status.WRONG_STRUCTURE,
+    Status.UNSTABLE, Status.ALTERED_INPUTS, Status.RAISED, Status.SKIPPED,
+})  # fmt: skip
+"""What a process says, or shows, that goes on. One that is dead can be asked nothing more."""
+
 
 def agree(trial: Trial, bench: Bench, contender: Runner, progress: Progress) -> None:
     """Each round has inputs that no other had. Raises ``Rejected`` at the first that disagrees.
 
     Families beside the problem's own inputs decide where the problem says that it bears them; else
-    what they find is a note.
+    what they find is a note, but for a contender that did not live to answer.
     """
     settings, prepared = bench.settings, bench.prepared
     for number in range(settings.seeds):
@@ -40,6 +46,8 @@ def agree(trial: Trial, bench: Bench, contender: Runner, progress: Progress) -> 
                 raise rejected.because(prepared.hidden) from None
             if prepared.native or settings.strict:
                 raise
+            if rejected.status not in _ANSWERED:
+                raise rejected.because(f"on {family} inputs") from None
             progress.notes.append(f"finding: {rejected.reason}")
     progress.agreed = True
 
@@ -47,7 +55,7 @@ def agree(trial: Trial, bench: Bench, contender: Runner, progress: Progress) -> 
 def _named(rejected: Rejected, number: int, seeds: int, trial: Trial) -> Rejected:
     """Say in which round it was; tell what is always wrong from what is sometimes."""
     status = rejected.status
-    if status is Status.SKIPPED:
+    if status in (Status.SKIPPED, Status.BAD_PROBLEM):
         return rejected
     reason = f"round {number + 1} of {seeds}: {rejected.reason}"
     if status is Status.WRONG_VALUE and (number > 0 or _agrees_now(trial)):

@@ -86,6 +86,26 @@ def test_what_no_answer_can_agree_with_is_a_bad_problem(
     assert words in verdict.reasons[0]
 
 
+def test_inputs_of_another_size_each_time_are_a_bad_problem(judge: Judge, tmp_path: Path) -> None:
+    """The referee wrote past the end of its own memory, and blamed who had copied the reference."""
+    rows = "int(torch.randint(1, 5000, ()))"
+    verdict = judge(*pair(tmp_path, "x.mean(0) + x.shape[0]", inputs=f"torch.randn({rows}, 64)"))
+    assert verdict.status is Status.BAD_PROBLEM
+    assert "tensor 0 of what get_inputs() returns is float32" in verdict.reasons[0]
+
+
+def test_a_rare_draw_of_another_size_is_a_bad_problem_too(judge: Judge, tmp_path: Path) -> None:
+    """After what is looked at before there is a solution."""
+    rows = "4 if len(calls.append(0) or calls) < 20 else 4000"
+    problem, solution = pair(tmp_path, "x.mean(0)", inputs=f"torch.randn({rows}, 64)")
+    problem.write_text(problem.read_text().replace("import random", "calls = []"))
+    solution.write_text(solution.read_text().replace("import random", "calls = []"))
+    judged = [judge(problem, solution) for _ in range(12)]
+    assert judged[0].status.right, judged[0].reasons
+    assert judged[-1].status is Status.BAD_PROBLEM
+    assert "tensor 0" in judged[-1].reasons[0]
+
+
 def test_a_reference_that_works_in_place_agrees_with_itself(judge: Judge, tmp_path: Path) -> None:
     verdict = judge(*pair(tmp_path, "x.mul_(2)", "x * 2"))
     assert verdict.status.right, verdict.reasons

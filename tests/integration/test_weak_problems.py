@@ -60,6 +60,19 @@ def test_a_relu_that_binds_leaves_foreign_problems_to_their_own_inputs(
     )
 
 
+def test_who_dies_on_foreign_problems_other_inputs_has_crashed(
+    judge: Judge, tmp_path: Path
+) -> None:
+    """Where nothing is timed, nobody asked a dead process for a right answer any more."""
+    problem, solution = pair(tmp_path, "x * 2", "x * 2 if x.min() >= 0 else os.abort()",
+                             "torch.rand(64, 64)")  # fmt: skip
+    solution.write_text(f"import os\n{solution.read_text()}")
+    verdict = judge(problem, solution)
+    assert verdict.status is Status.CRASHED
+    assert not verdict.agreed
+    assert verdict.reasons == ("died of SIGABRT in forward() (on negated inputs)",)
+
+
 def test_a_term_too_small_to_be_judged_makes_a_bad_problem(judge: Judge, tmp_path: Path) -> None:
     init = GAMMA.format("1e-5")
     verdict = judge(*pair(tmp_path, "x + self.gamma * torch.tanh(x)", "x + 0", init=init))

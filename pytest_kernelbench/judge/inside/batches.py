@@ -205,8 +205,11 @@ class DeviceRunner:
             elif facts != shapes or structure != form[0]:
                 odd += 1
                 break
-            if call == 0 and not order.null:
-                self.reuses |= any(leaf.pointer in self._before for leaf in leaves)
+            if not order.null:
+                # Within a batch it is too late for what the earlier call returned: the referee has
+                # one run that nobody looks at. What is empty lies nowhere.
+                known = seen if call else self._before
+                self.reuses |= any(leaf.pointer in known for leaf in leaves if leaf.pointer)
                 self._alive = []
             blocks = self._blocks(outputs, leaves, seen)
             if first is not None:
