@@ -78,7 +78,7 @@ def enclose(readable: Iterable[Path], writable: Collection[Path], bounds: Bounds
     kernel.die_with_parent(signal.SIGKILL)
     raised.up.append("memory and number of all its processes")
     kernel.forbid_new_privileges()
-    raised.raise_("last to survive when memory runs out", walls.offer_to_oom_killer)
+    raised.raise_("first to go when memory runs out", walls.offer_to_oom_killer)
     walls.raise_read_only(raised, writable)
     raised.raise_("no capabilities", kernel.drop_capabilities)
     # Nobody is stopped who could be woken.
