@@ -17,7 +17,6 @@ import signal
 import socket
 import sys
 import tempfile
-import time
 import traceback
 from typing import NoReturn
 
@@ -26,14 +25,14 @@ import msgspec
 from pytest_kernelbench.sandbox import kernel, walls
 from pytest_kernelbench.sandbox.appetite import held_bytes
 from pytest_kernelbench.sandbox.channel import Channel, Closed, close_all
+from pytest_kernelbench.sandbox.init import HEARD, end_descendants, watch
 from pytest_kernelbench.sandbox.interpreter import Interpreter
-from pytest_kernelbench.sandbox.plan import ALL_STOPPED, ENDING, STOP_ALL, Born, Plan, Stillborn
+from pytest_kernelbench.sandbox.plan import ALL_STOPPED, ENDING, Born, Plan, Stillborn
 from pytest_kernelbench.sandbox.tree import descendants
 
-_HEARD = frozenset({signal.SIGCHLD, STOP_ALL})
-_LOOK_EVERY_S = 0.1
-_LOOK_SHARE = 20
+_REST = 20
 """Looking at many processes takes a while: no more than one part in so many of the time."""
+_END_PATIENCE_S, _LAST_PATIENCE_S = 5.0, 60.0
 
 
 def serve(control_fd: int, preload: list[str]) -> None:
@@ -138,8 +137,7 @@ def _init(  # noqa: PLR0913, PLR0917 - a descriptor each
     """Be pid 1: start the child, reap whatever is orphaned, end all of it when the child ends."""
     kernel.die_with_parent(signal.SIGKILL)
     kernel.adopt_orphans()
-    # Before there is a child: its end is waited for by a signal, with a deadline.
-    signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
+    signal.pthread_sigmask(signal.SIG_BLOCK, HEARD)
     if plan.tree_bytes is not None:
         raised.up.append("memory of all its processes")
     child = os.fork()
@@ -148,42 +146,24 @@ def _init(  # noqa: PLR0913, PLR0917 - a descriptor each
         _child(plan, raised, sock_fd, log_fd, report_fd)
     kernel.hide_memory()
     walls.close_descriptors({status_fd})
-    status, held_bytes = _watch(child, plan.tree_bytes, status_fd)
-    _end_descendants()
-    os.write(status_fd, ENDING.pack(status, held_bytes))
-    os._exit(0)
+    limit_bytes = plan.tree_bytes
 
+    def too_much(pids: list[int]) -> int:
+        found = held_bytes(pids, limit_bytes or 0)
+        return found if found > (limit_bytes or 0) else 0
 
-def _watch(child: int, limit_bytes: int | None, status_fd: int) -> tuple[int, int]:
-    """Reap until ``child`` ends; end it if all processes hold more than ``limit_bytes``.
-
-    Stops everything when the referee asks for it. Gives the wait status of ``child``, and what they
-    held if that was why.
-    """
-    held, look_at = 0, time.monotonic() + _LOOK_EVERY_S
-    while True:
-        pid, status = os.waitpid(-1, os.WNOHANG)
-        if pid == child:
-            return status, held
-        # By the clock: who has processes end all the time is not spared for it.
-        if limit_bytes is not None and not held and time.monotonic() >= look_at:
-            start = time.monotonic()
-            found = held_bytes(descendants(os.getpid()), limit_bytes)
-            took_s = time.monotonic() - start
-            look_at = start + took_s + max(_LOOK_EVERY_S, _LOOK_SHARE * took_s)
-            if found > limit_bytes:
-                held = found
-                os.kill(child, signal.SIGKILL)
-        if pid:
-            heard = signal.sigtimedwait(_HEARD, 0)  # there may be more to reap, and an order
-        elif limit_bytes is None or held:
-            heard = signal.sigwaitinfo(_HEARD)
-        else:
-            heard = signal.sigtimedwait(_HEARD, max(0.0, look_at - time.monotonic()))
-        if heard is None or heard.si_signo != STOP_ALL:
-            continue
+    def stop_all(heard: signal.struct_siginfo) -> None:
         if heard.si_pid not in descendants(os.getpid()):
             _stop_all(status_fd)
+
+    look = None if limit_bytes is None else too_much
+    status, held = watch(child, look, stop_all, _REST)
+    end_descendants(_END_PATIENCE_S)
+    os.write(status_fd, ENDING.pack(status, held or 0))
+    # Told already. Who takes longer to die is not left without an init.
+    if left := end_descendants(_LAST_PATIENCE_S):
+        os.write(1, f"{left} processes of a child do not end, though killed\n".encode())
+    os._exit(0)
 
 
 def _stop_all(status_fd: int) -> None:
@@ -198,32 +178,12 @@ def _stop_all(status_fd: int) -> None:
     os.write(status_fd, ENDING.pack(ALL_STOPPED, 0))
 
 
-def _end_descendants(patience_s: float = 5.0) -> None:
-    """Kill every process below this one until none is left."""
-    deadline = time.monotonic() + patience_s
-    while time.monotonic() < deadline:
-        children = [int(pid) for pid in _children_of_self()]
-        for pid in children:
-            os.kill(pid, signal.SIGKILL)
-        try:
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-        except ChildProcessError:
-            return
-        time.sleep(0.002)
-
-
-def _children_of_self() -> list[str]:
-    with open(f"/proc/self/task/{os.getpid()}/children") as file:
-        return file.read().split()
-
-
 def _child(plan: Plan, raised: walls.Walls, sock_fd: int, log_fd: int, report_fd: int) -> NoReturn:
     """Become the child: own descriptors, environment and walls; then run the entry."""
     code = 1
     try:
         kernel.die_with_parent(signal.SIGKILL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _HEARD)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, HEARD)
         null = os.open("/dev/null", os.O_RDONLY)
         os.dup2(null, 0)
         os.dup2(log_fd, 1)
