@@ -18,6 +18,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -28,10 +30,12 @@ from kb_inmate import Do, Said  # noqa: E402 - found beside this file
 
 from pytest_kernelbench.errors import Restless, SandboxError  # noqa: E402
 from pytest_kernelbench.sandbox import client, kernel, walls  # noqa: E402
+from pytest_kernelbench.sandbox import server as server_module  # noqa: E402
+from pytest_kernelbench.sandbox.appetite import held_bytes  # noqa: E402
 from pytest_kernelbench.sandbox.channel import Closed  # noqa: E402
 from pytest_kernelbench.sandbox.client import Child, ForkServer  # noqa: E402
 from pytest_kernelbench.sandbox.log import Log  # noqa: E402
-from pytest_kernelbench.sandbox.plan import Plan  # noqa: E402
+from pytest_kernelbench.sandbox.plan import ALL_STOPPED, ENDING, STOP_ALL, Plan  # noqa: E402
 from pytest_kernelbench.sandbox.tree import alive, cpu_ns, descendants, frozen  # noqa: E402
 
 PIDS = "pid, network, ipc and mount namespaces"
@@ -607,6 +611,106 @@ def test_only_the_referee_has_everything_stopped(inmate: Child) -> None:
     assert tell(inmate, "said = 'awake'") == "awake"
 
 
+def test_a_stop_that_init_does_not_confirm_is_none(
+    inmate: Child, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need(inmate, PIDS)
+    monkeypatch.setattr(client, "_ACK_PATIENCE_S", 0.3)
+    os.kill(inmate.init_pid, signal.SIGSTOP)
+    with pytest.raises(Restless, match=r"not known after 0\.3 s"):
+        inmate.stop()
+    os.kill(inmate.init_pid, signal.SIGCONT)
+
+
+def test_a_stop_that_is_confirmed_late_accuses_nobody_and_counts_from_then(inmate: Child) -> None:
+    """As on a machine where init has to wait for its turn longer than others to stand still."""
+    need(inmate, PIDS)
+    os.kill(inmate.init_pid, signal.SIGSTOP)
+    turn = threading.Timer(1.5, os.kill, (inmate.init_pid, signal.SIGCONT))
+    turn.start()
+    start_ns = time.perf_counter_ns()
+    assert inmate.stop() - start_ns > 1_400_000_000
+    turn.join()
+    assert inmate._stops_left == 0
+    inmate.resume()
+    assert tell(inmate, "said = 'awake'") == "awake"
+
+
+def test_who_has_ended_is_asked_to_stop_by_nobody(inmate: Child) -> None:
+    os.kill(inmate.init_pid, signal.SIGKILL)  # without a word
+    assert gone([inmate.init_pid, inmate.pid])
+    start = time.monotonic()
+    inmate.stop()
+    assert time.monotonic() - start < client._ACK_PATIENCE_S
+
+
+SLOW_LOOKS = """
+import time
+from pytest_kernelbench.sandbox import appetite
+def shares(pid):
+    time.sleep(1.0)
+    return 0, 0
+appetite._shares = shares
+"""
+
+
+def test_a_stop_is_confirmed_while_the_memory_of_many_is_looked_at(tmp_path: Path) -> None:
+    """How long a look takes is up to a solution; nobody waits for the whole of it."""
+    (tmp_path / "slow_looks.py").write_text(SLOW_LOOKS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join((str(INMATES), str(tmp_path))))
+        with ForkServer(("slow_looks",)) as server:
+            plan = Plan("kb_inmate:main", str(tmp_path / "scratch"), tree_bytes=1)
+            child = server.spawn(plan, Said)
+            need(child, PIDS)
+            code = "import os, time\nfor _ in range(12): os.fork() or time.sleep(60)"
+            assert tell(child, code) == "done"
+            time.sleep(0.3)  # a look has begun
+            start = time.monotonic()
+            child.stop(patience_s=5)
+            assert time.monotonic() - start < 6
+            assert child._stops_left == 0
+            child.kill()
+
+
+@pytest.mark.parametrize("call", ["os.kill(1, 10)", "libc.syscall(number, 1, 10, info)"])
+def test_nobody_inside_can_have_a_stop_confirmed_ahead(inmate: Child, call: str) -> None:
+    """Nor by a process that has ended, or says that it is nobody (``rt_sigqueueinfo``)."""
+    need(inmate, PIDS)
+    code = f"""
+        import ctypes, os, platform, time
+        libc, info = ctypes.CDLL(None), (ctypes.c_int * 32)(10, 0, -1)
+        number = {{"x86_64": 129, "aarch64": 138}}[platform.machine()]
+        for _ in range(3):
+            if os.fork() == 0:
+                try: {call}
+                finally: os._exit(0)
+            time.sleep(0.1)
+    """
+    assert tell(inmate, code) == "done"
+    assert inmate.ended(0.2) is None
+    assert inmate._stops_left == 0
+    inmate.stop()
+    assert all(frozen(pid) for pid in inmate.processes() if pid != inmate.init_pid)
+    inmate.resume()
+
+
+@pytest.mark.parametrize(
+    ("pid", "code", "obeyed"), [(0, 0, True), (57, 0, False), (0, -1, False), (57, -1, False)]
+)
+def test_only_who_is_outside_is_obeyed(
+    monkeypatch: pytest.MonkeyPatch, pid: int, code: int, *, obeyed: bool
+) -> None:
+    """Landlock may keep others from asking, where the kernel has it."""
+    told: list[object] = []
+    monkeypatch.setattr(server_module.os, "getpid", lambda: 1)
+    monkeypatch.setattr(server_module.os, "kill", lambda *what: told.append(what))
+    monkeypatch.setattr(server_module.os, "write", lambda *what: told.append(what))
+    heard: Any = SimpleNamespace(si_signo=STOP_ALL, si_pid=pid, si_code=code)
+    server_module._Orders(7).obey(heard)
+    assert told == ([(-1, signal.SIGSTOP), (7, ENDING.pack(ALL_STOPPED, 0))] if obeyed else [])
+
+
 def test_processes_that_wake_each_other_are_found_out(inmate: Child) -> None:
     code = """
         import os, signal
@@ -721,6 +825,15 @@ def test_what_forked_processes_share_counts_once(spawn: Spawn) -> None:
     """
     assert tell(child, code) == "done"
     assert child.held_bytes == 0
+
+
+def test_what_is_looked_at_can_be_interrupted() -> None:
+    looked: list[int] = []
+    pids = [os.getpid()] * 3
+    held_bytes(pids, 1 << 50, lambda: looked.append(1))
+    quick = len(looked)
+    held_bytes(pids, 0, lambda: looked.append(1))
+    assert (quick, len(looked) - quick) == (9, 12)
 
 
 def test_who_kills_itself_was_not_out_of_memory(spawn: Spawn) -> None:

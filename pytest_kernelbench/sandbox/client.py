@@ -53,7 +53,9 @@ _START_TIMEOUT_S = 120.0
 _KILL_PATIENCE_S = 10.0
 _KILL_PAUSE_S = 0.005
 _READ_PATIENCE_S = 30.0
-_ACK_PAUSE_S = 0.0002
+_ACK_PATIENCE_S, _ACK_PAUSE_S = 30.0, 0.0002
+_ACK_LATE_NS = 20_000_000
+"""Until then who lives too briefly to be told may have worked, and have ended unseen."""
 _END_PATIENCE_S = 1.0
 _STOPPING_NS = 100_000
 """What it takes to stop."""
@@ -218,6 +220,7 @@ class Child:
         self._status: int | None = None
         self.held_bytes = 0
         """Host memory of all its processes, if it was ended for that; known once it has ended."""
+        self._stops_all = born.stops_all
         self._stops_left = 0
         """How often init was asked to stop everything, and has not yet said that it did."""
         self._still: dict[int, int] = {}
@@ -265,22 +268,37 @@ class Child:
         """Freeze it and all its descendants (SIGSTOP).
 
         Gives the time since when nothing of it works, by ``time.perf_counter_ns``. Raises
-        ``Restless`` if some keep waking each other.
+        ``Restless`` if some keep waking each other, or init does not say that all have stopped.
         """
-        deadline = time.monotonic() + patience_s
-        late: dict[int, int] = {}
+        told, told_ns = self._tell_all()
+        since_ns = self._settle(told, told_ns, patience_s)
+        self._stopped_ns, self._stopped_s = time.perf_counter_ns(), uptime_s()
+        found = descendants(self.init_pid)
+        self._still = {pid: cpu_ns(pid) for pid in found if alive(pid)}
+        return since_ns
+
+    def _tell_all(self) -> tuple[set[int], int]:
+        """Tell all to stop: who was found, and when the last of all had been told."""
         # First of all, before anything is looked up: what works until it is told works for nothing.
-        self._stops_left += 1
-        send(self.init_pid, STOP_ALL)
+        if self._stops_all:
+            self._stops_left += 1
+            send(self.init_pid, STOP_ALL)
         stop(self.pid)
         known = set(descendants(self.init_pid))
         for pid in known:
             stop(pid)
-        told, told_ns, seen_ns = set(known), time.perf_counter_ns(), 0
-        self._await_stopped(patience_s)
-        if not known.issuperset(descendants(self.init_pid)):
+        told_ns = time.perf_counter_ns()
+        self._await_stopped()
+        late = time.perf_counter_ns() - told_ns > _ACK_LATE_NS
+        if late or not known.issuperset(descendants(self.init_pid)):
             told_ns = time.perf_counter_ns()
-        quiet = 0
+        return known, told_ns
+
+    def _settle(self, told: set[int], told_ns: int, patience_s: float) -> int:
+        """Tell whoever is awake, until nobody is: since when nothing works."""
+        deadline = time.monotonic() + patience_s
+        late: dict[int, int] = {}
+        seen_ns = quiet = 0
         while quiet < _QUIET_LOOKS:
             awake = [pid for pid in descendants(self.init_pid) if not frozen(pid)]
             quiet = 0 if awake else quiet + 1
@@ -298,15 +316,18 @@ class Child:
         # On a busy machine a process may have to wait for its turn until it stops, and does nothing
         # meanwhile. What was woken again, or is kept busy by a system call, goes on for a while.
         worked_ns = sum(max(0, cpu_ns(pid) - before) for pid, before in late.items())
-        self._stopped_ns, self._stopped_s = time.perf_counter_ns(), uptime_s()
-        found = descendants(self.init_pid)
-        self._still = {pid: cpu_ns(pid) for pid in found if alive(pid)}
         return told_ns if worked_ns < _STOPPING_NS else max(told_ns, seen_ns) + worked_ns
 
-    def _await_stopped(self, patience_s: float) -> None:
-        """Wait until init has stopped what there is: also what lives too briefly to be seen."""
-        deadline = time.monotonic() + patience_s
-        while self.ended() is None and self._stops_left and time.monotonic() < deadline:
+    def _await_stopped(self) -> None:
+        """Wait until init has stopped what there is: also what lives too briefly to be seen.
+
+        It answers between looks at two processes, and has to have its turn: where a machine is busy
+        that takes a while, and accuses nobody.
+        """
+        deadline = time.monotonic() + _ACK_PATIENCE_S
+        while self.ended() is None and self._stops_left and alive(self.init_pid):
+            if time.monotonic() > deadline:
+                raise Restless(f"whether all have stopped is not known after {_ACK_PATIENCE_S:g} s")
             time.sleep(_ACK_PAUSE_S)
 
     def resume(self) -> tuple[int, int]:

@@ -44,6 +44,8 @@ class Born(msgspec.Struct, frozen=True, tag=True):
     walls: tuple[str, ...]
     missing: tuple[str, ...]
     """``"wall: reason"`` for each wall that the machine could not raise."""
+    stops_all: bool
+    """Whether init is the first process of a namespace, and can stop all of it by one call."""
 
 
 class Stillborn(msgspec.Struct, frozen=True, tag=True):
@@ -55,7 +57,7 @@ class Stillborn(msgspec.Struct, frozen=True, tag=True):
 FromServer = Born | Stillborn
 
 STOP_ALL = signal.SIGUSR1
-"""From the referee to a child's init: stop everything below it at once."""
+"""From the referee to a child's init that can: stop everything below it at once."""
 ENDING = struct.Struct("<iq")
 """What init reports: a wait status, and the bytes of host memory that were held if that was why."""
 ALL_STOPPED = -1

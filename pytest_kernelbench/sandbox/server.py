@@ -18,7 +18,8 @@ import socket
 import sys
 import tempfile
 import traceback
-from typing import NoReturn
+from functools import partial
+from typing import TYPE_CHECKING, NoReturn, final
 
 import msgspec
 
@@ -27,11 +28,15 @@ from pytest_kernelbench.sandbox.appetite import held_bytes
 from pytest_kernelbench.sandbox.channel import Channel, Closed, close_all
 from pytest_kernelbench.sandbox.init import HEARD, end_descendants, watch
 from pytest_kernelbench.sandbox.interpreter import Interpreter
-from pytest_kernelbench.sandbox.plan import ALL_STOPPED, ENDING, Born, Plan, Stillborn
-from pytest_kernelbench.sandbox.tree import descendants
+from pytest_kernelbench.sandbox.plan import ALL_STOPPED, ENDING, STOP_ALL, Born, Plan, Stillborn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _REST = 20
 """Looking at many processes takes a while: no more than one part in so many of the time."""
+_BY_KILL = 0
+"""The kernel's SI_USER."""
 _END_PATIENCE_S, _LAST_PATIENCE_S = 5.0, 60.0
 
 
@@ -114,7 +119,7 @@ def _keeper(plan: Plan, fds: tuple[int, ...], interpreter: Interpreter, answer_f
         os.close(report_w)
         with os.fdopen(report_r, "rb") as report:
             up, missing = msgspec.msgpack.decode(report.read(), type=tuple[list[str], list[str]])
-        _answer(answer_fd, Born(init, tuple(up), tuple(missing)))
+        _answer(answer_fd, Born(init, tuple(up), tuple(missing), new_pids))
         walls.close_descriptors({interpreter.fd})
         os.waitpid(init, 0)
         interpreter.mend()
@@ -146,18 +151,9 @@ def _init(  # noqa: PLR0913, PLR0917 - a descriptor each
         _child(plan, raised, sock_fd, log_fd, report_fd)
     kernel.hide_memory()
     walls.close_descriptors({status_fd})
-    limit_bytes = plan.tree_bytes
-
-    def too_much(pids: list[int]) -> int:
-        found = held_bytes(pids, limit_bytes or 0)
-        return found if found > (limit_bytes or 0) else 0
-
-    def stop_all(heard: signal.struct_siginfo) -> None:
-        if heard.si_pid not in descendants(os.getpid()):
-            _stop_all(status_fd)
-
-    look = None if limit_bytes is None else too_much
-    status, held = watch(child, look, stop_all, _REST)
+    orders = _Orders(status_fd)
+    look = None if plan.tree_bytes is None else partial(_too_much, plan.tree_bytes, orders.poll)
+    status, held = watch(child, look, orders.obey, _REST)
     end_descendants(_END_PATIENCE_S)
     os.write(status_fd, ENDING.pack(status, held or 0))
     # Told already. Who takes longer to die is not left without an init.
@@ -166,16 +162,36 @@ def _init(  # noqa: PLR0913, PLR0917 - a descriptor each
     os._exit(0)
 
 
-def _stop_all(status_fd: int) -> None:
-    """Stop every process of the namespace at once, and say so.
+def _too_much(limit_bytes: int, between: Callable[[], None], pids: list[int]) -> int:
+    """What ``pids`` hold, if that is above the limit, else 0."""
+    found = held_bytes(pids, limit_bytes, between)
+    return found if found > limit_bytes else 0
 
-    By one system call, which the kernel does not let a fork run away from. Who goes through /proc
-    misses processes that live just long enough to start the next.
-    """
-    if os.getpid() == 1:
+
+@final
+class _Orders:
+    """To stop every process of the namespace: done at once, and said."""
+
+    def __init__(self, status_fd: int) -> None:
+        self._status_fd = status_fd
+
+    def poll(self) -> None:
+        """Obey what has come meanwhile."""
+        if (heard := signal.sigtimedwait({STOP_ALL}, 0)) is not None:
+            self.obey(heard)
+
+    def obey(self, heard: signal.struct_siginfo) -> None:
+        """By one system call, which the kernel does not let a fork run away from.
+
+        Who goes through /proc misses processes that live just long enough to start the next. Obeyed
+        is who has no number in the namespace: whoever is inside, and may be gone already, has one,
+        and can deny it only by a signal of another kind.
+        """
+        if os.getpid() != 1 or heard.si_pid or heard.si_code != _BY_KILL:
+            return
         with contextlib.suppress(ProcessLookupError):
             os.kill(-1, signal.SIGSTOP)
-    os.write(status_fd, ENDING.pack(ALL_STOPPED, 0))
+        os.write(self._status_fd, ENDING.pack(ALL_STOPPED, 0))
 
 
 def _child(plan: Plan, raised: walls.Walls, sock_fd: int, log_fd: int, report_fd: int) -> NoReturn:
