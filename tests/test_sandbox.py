@@ -22,13 +22,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from waiting import ends
 
 INMATES = Path(__file__).with_name("inmates")
 sys.path.append(str(INMATES))
 
 from kb_inmate import Do, Said  # noqa: E402 - found beside this file
 
-from pytest_kernelbench.errors import Restless, SandboxError  # noqa: E402
+from pytest_kernelbench.errors import MachineError, Restless, SandboxError  # noqa: E402
 from pytest_kernelbench.sandbox import client, kernel, walls  # noqa: E402
 from pytest_kernelbench.sandbox import server as server_module  # noqa: E402
 from pytest_kernelbench.sandbox.appetite import held_bytes  # noqa: E402
@@ -414,6 +415,32 @@ def test_a_daemon_forked_twice_dies_when_the_child_is_killed(inmate: Child) -> N
     pids = below(inmate, 3)
     inmate.kill()
     assert gone(pids)
+
+
+def test_a_kill_that_ends_nobody_is_the_machines_failure(
+    inmate: Child, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where a driver does not let a process go: the next would share the device with it."""
+    before = open_files()
+    with monkeypatch.context() as patched:
+        patched.setattr(client, "send", lambda *_: None)
+        patched.setattr(client, "_KILL_PATIENCE_S", 0.2)
+        with pytest.raises(MachineError, match=rf"2 processes still live .*{inmate.pid}.* dmesg"):
+            inmate.kill()
+    assert len(open_files()) < len(before), "what belongs to it is closed nonetheless"
+    inmate._end()
+
+
+def test_a_kill_waits_for_who_has_lost_its_init(
+    inmate: Child, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a pid namespace an init may be gone before what is below it."""
+    stranger = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    found = [[inmate.init_pid, stranger.pid], []]
+    monkeypatch.setattr(inmate, "processes", lambda: found.pop(0) if len(found) > 1 else [])
+    inmate._end()
+    assert stranger.wait(0) == -signal.SIGKILL
+    monkeypatch.undo()
 
 
 def test_a_daemon_forked_twice_dies_when_the_child_ends_by_itself(inmate: Child) -> None:
@@ -904,6 +931,46 @@ def test_a_child_that_cannot_be_started_for_lack_of_files_leaves_none(
     with pytest.raises(SandboxError, match=r"could not start: .*Too many open files"):
         server.spawn(Plan("kb_inmate:main", str(tmp_path / "scratch")), Said)
     assert open_files() == before
+
+
+def test_a_server_that_reads_nothing_hangs_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(INMATES))
+    monkeypatch.setattr(client, "_START_TIMEOUT_S", 20.0)
+    with ForkServer() as server:
+        server._await_ready()
+        monkeypatch.setattr(client, "_START_TIMEOUT_S", 0.2)
+        os.kill(server._process.pid, signal.SIGSTOP)
+        much = Plan("a:b", str(tmp_path / "scratch"), environment={"MUCH": "x" * (8 << 20)})
+        failures: list[SandboxError] = []
+
+        def spawn() -> None:
+            with pytest.raises(SandboxError, match="the fork server hangs") as caught:
+                server.spawn(much, Said)
+            failures.append(caught.value)
+
+        ends(spawn)
+        assert failures
+
+
+def test_a_read_that_outlives_its_process_is_the_machines_failure(
+    inmate: Child, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = threading.Event()
+    monkeypatch.setattr(client, "_READ_PATIENCE_S", 0.1)
+    monkeypatch.setattr(client, "_KILL_PATIENCE_S", 5.0)
+    monkeypatch.setattr(client.kernel, "read_memory", lambda *_: over.wait())
+    failures: list[MachineError] = []
+
+    def read() -> None:
+        with pytest.raises(MachineError, match="is still being read") as caught:
+            inmate.read(0, 0, 1)
+        failures.append(caught.value)
+
+    ends(read)
+    over.set()
+    assert failures
 
 
 def test_a_child_that_never_says_who_it_is_is_ended(

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-from pytest_kernelbench.errors import Restless, SandboxError
+from pytest_kernelbench.errors import MachineError, Restless, SandboxError
 from pytest_kernelbench.sandbox import kernel
 from pytest_kernelbench.sandbox.channel import Channel, ChannelError, Silent
 from pytest_kernelbench.sandbox.import_paths import boot
@@ -50,7 +50,9 @@ _PASSED_ON_FROM = (
 )  # fmt: skip
 """Beginnings: what settles one library."""
 _START_TIMEOUT_S = 120.0
-_KILL_PATIENCE_S = 10.0
+_KILL_PATIENCE_S = 60.0
+"""Who is in a call of a driver, or has hundreds of GiB to give back, takes seconds to die."""
+_NAMED = 5
 _KILL_PAUSE_S = 0.005
 _READ_PATIENCE_S = 30.0
 _ACK_PATIENCE_S, _ACK_PAUSE_S = 30.0, 0.0002
@@ -161,7 +163,8 @@ class ForkServer:
                 status_r, status_w = os.pipe()
                 undo.callback(os.close, status_r)
                 try:
-                    self._channel.send(plan, (theirs.fileno(), status_w, log.fileno()))
+                    fds = (theirs.fileno(), status_w, log.fileno())
+                    self._channel.send(plan, fds, _START_TIMEOUT_S)
                     answer, _ = self._channel.receive(_START_TIMEOUT_S)
                 finally:
                     os.close(status_w)
@@ -360,7 +363,7 @@ class Child:
         """Copy from its memory to ours.
 
         Raises ``OSError``: also where pages are filled by somebody who does not fill them. Only the
-        end of the process ends such a wait.
+        end of the process ends such a wait; where it does not, ``MachineError``.
         """
         failures: list[OSError] = []
 
@@ -375,7 +378,10 @@ class Child:
         reader.join(_READ_PATIENCE_S)
         if reader.is_alive():
             self._end()
-            reader.join()
+            reader.join(_KILL_PATIENCE_S)
+            if reader.is_alive():
+                message = f"memory of process {self.pid} is still being read, though it was killed"
+                raise MachineError(f"{message} {_KILL_PATIENCE_S:g} s ago; dmesg may say why")
             raise OSError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT))
         if failures:
             raise failures[0]
@@ -393,17 +399,36 @@ class Child:
         return True
 
     def kill(self) -> None:
-        """End it with all its descendants, wait until they are gone, and forget it."""
-        self._end()
-        self.channel.close()
-        if self._status_fd >= 0:
-            os.close(self._status_fd)
-            self._status_fd = -1
-        self._log.close()
+        """End it with all its descendants, wait until they are gone, and forget it.
+
+        Raises ``MachineError`` where the kernel or a driver does not let some go.
+        """
+        try:
+            self._end()
+        finally:
+            self.channel.close()
+            if self._status_fd >= 0:
+                os.close(self._status_fd)
+                self._status_fd = -1
+            self._log.close()
 
     def _end(self) -> None:
         deadline = time.monotonic() + _KILL_PATIENCE_S
-        while (pids := self.processes()) and time.monotonic() < deadline:
-            for pid in reversed(pids):
+        born: dict[int, float] = {}
+        while True:
+            for pid in self.processes():
+                born.setdefault(pid, born_s(pid))
+            # Also without their init, which may be gone first; and nobody who has got their number.
+            left = [pid for pid, at_s in born.items() if alive(pid) and born_s(pid) == at_s]
+            if not left:
+                return
+            if time.monotonic() > deadline:
+                message = (
+                    f"{len(left)} processes still live {_KILL_PATIENCE_S:g} s after they were "
+                    f"killed ({', '.join(map(str, left[:_NAMED]))}): the kernel or a driver holds "
+                    "them, and what they hold is not free; dmesg may say why"
+                )
+                raise MachineError(message)
+            for pid in reversed(left):
                 send(pid, signal.SIGKILL)
             time.sleep(_KILL_PAUSE_S)
