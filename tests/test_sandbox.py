@@ -29,6 +29,7 @@ sys.path.append(str(INMATES))
 
 from kb_inmate import Do, Said  # noqa: E402 - found beside this file
 
+from pytest_kernelbench.engine import seat_process  # noqa: E402
 from pytest_kernelbench.errors import MachineError, Restless, SandboxError  # noqa: E402
 from pytest_kernelbench.sandbox import client, kernel, walls  # noqa: E402
 from pytest_kernelbench.sandbox import server as server_module  # noqa: E402
@@ -408,6 +409,30 @@ def gone(pids: list[int]) -> bool:
     while any(map(alive, pids)) and time.monotonic() < deadline:
         time.sleep(0.01)
     return not any(map(alive, pids))
+
+
+def test_walls_hold_where_the_kernel_keeps_no_lists_of_children(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = "from pytest_kernelbench.sandbox import tree\ntree._lists_children = lambda: False\n"
+    (tmp_path / "no_lists.py").write_text(code)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(INMATES), str(tmp_path))))
+    monkeypatch.setattr("pytest_kernelbench.sandbox.tree._lists_children", lambda: False)
+    with ForkServer(("no_lists",)) as server:
+        plan = Plan("kb_inmate:main", str(tmp_path / "scratch"), tree_bytes=200 << 20)
+        child = server.spawn(plan, Said)
+        assert tell(child, DAEMON) == "done"
+        pids = below(child, 3)
+        child.stop()
+        assert all(frozen(pid) for pid in pids if pid != child.init_pid)
+        child.resume()
+        child.channel.send(Do(textwrap.dedent(HOGS["of all together"])))
+        with pytest.raises(Closed):
+            child.channel.receive(15)
+        assert child.ended(10) == 9
+        assert child.held_bytes > 200 << 20
+        assert gone(pids)
+        child.kill()
 
 
 def test_a_daemon_forked_twice_dies_when_the_child_is_killed(inmate: Child) -> None:
@@ -883,6 +908,48 @@ def test_how_a_child_ended_is_told(spawn: Spawn) -> None:
     child = spawn("no_such_module:main")
     assert child.ended(20) == 1 << 8
     assert "ModuleNotFoundError" in child.log_tail()
+
+
+def test_why_a_child_cannot_start_is_told(server: ForkServer, tmp_path: Path) -> None:
+    (tmp_path / walls.WORK_FOLDER).touch()
+    before = open_files()
+    told = rf"nothing could not start: FileExistsError: .*{tmp_path}/{walls.WORK_FOLDER}"
+    with pytest.raises(SandboxError, match=told) as caught:
+        server.spawn(Plan("kb_inmate:nothing", str(tmp_path)), Said)
+    cause = caught.value.__cause__
+    assert isinstance(cause, OSError)
+    assert (cause.errno, cause.filename) == (errno.EEXIST, str(tmp_path / walls.WORK_FOLDER))
+    assert open_files() == before
+
+
+FULL = "OSError(errno.ENOSPC, 'No space left on device', '/small')"
+FAILURES = {
+    "the child's folders": (f"walls.own_environment = lambda _: fail({FULL})", "OSError: .*/small"),
+    "init": (f"signal.pthread_sigmask = lambda *_: fail({FULL})", "OSError: .*/small"),
+    "the keeper": (f"os.setsid = lambda: fail({FULL})", "OSError: .*/small"),
+    "killed": ("walls.own_environment = lambda _: os.kill(os.getpid(), 9)", "killed before"),
+}
+
+
+@pytest.mark.parametrize("where", FAILURES)
+def test_wherever_a_child_fails_to_start_a_full_disk_is_known(tmp_path: Path, where: str) -> None:
+    patch, told = FAILURES[where]
+    code = f"""
+        import errno, os, signal
+        from pytest_kernelbench.sandbox import walls
+        def fail(error): raise error
+        {patch}
+    """
+    (tmp_path / "failing.py").write_text(textwrap.dedent(code))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("PYTHONPATH", os.pathsep.join((str(INMATES), str(tmp_path))))
+        with (
+            ForkServer(("failing",)) as server,
+            pytest.raises(SandboxError, match=told) as caught,
+        ):
+            server.spawn(Plan("kb_inmate:nothing", str(tmp_path / "scratch")), Said)
+    full = seat_process._full_disk(caught.value)
+    assert (full.filename if full else None) == ("/small" if where != "killed" else None)
 
 
 def test_what_it_prints_goes_to_a_file_and_not_to_us(

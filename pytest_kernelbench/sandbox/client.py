@@ -170,7 +170,7 @@ class ForkServer:
                     os.close(status_w)
             if not isinstance(answer, Born):
                 message = f"a child process for {plan.entry} could not start: {answer.reason}"
-                raise SandboxError(message)
+                raise SandboxError(message) from answer.cause()
             undo.pop_all()
         child = Child(answer, answer.pid, Channel(ours, accepts, limit_bytes), status_r, log)
         try:

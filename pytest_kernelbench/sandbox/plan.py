@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import struct
 
@@ -52,6 +53,26 @@ class Stillborn(msgspec.Struct, frozen=True, tag=True):
     """The child could not be made."""
 
     reason: str
+    errno: int = 0
+    """The kernel's, if that was why."""
+    place: str = ""
+    """The file or folder that it refused."""
+
+    @classmethod
+    def of(cls, error: BaseException) -> Stillborn:
+        """Why: also for those who have to tell a full disk from other failures."""
+        reason = f"{type(error).__name__}: {error}"
+        if not isinstance(error, OSError):
+            return cls(reason)
+        named = isinstance(error.filename, (str, bytes))
+        place = os.fsencode(error.filename).decode(errors="replace") if named else ""
+        return cls(reason, error.errno or 0, place)
+
+    def cause(self) -> OSError | None:
+        """What the kernel said, to be raised from."""
+        if not self.errno:
+            return None
+        return OSError(self.errno, os.strerror(self.errno), self.place or None)
 
 
 FromServer = Born | Stillborn

@@ -111,21 +111,33 @@ def _keeper(plan: Plan, fds: tuple[int, ...], interpreter: Interpreter, answer_f
             os.close(report_r)
             os.close(answer_fd)
             os.close(interpreter.fd)
+            answer_fd = report_w  # what fails from here on is told there
             if new_pids:
                 walls.raise_proc(raised)
             _init(plan, raised, sock_fd, status_fd, log_fd, report_w)
         # Only now: a child would inherit it, and could not be read by the referee.
         kernel.hide_memory()
         os.close(report_w)
-        with os.fdopen(report_r, "rb") as report:
-            up, missing = msgspec.msgpack.decode(report.read(), type=tuple[list[str], list[str]])
-        _answer(answer_fd, Born(init, tuple(up), tuple(missing), new_pids))
+        with os.fdopen(report_r, "rb") as pipe:
+            report = _decoded(pipe.read())
+        if isinstance(report, Stillborn):
+            _answer(answer_fd, report)
+        else:
+            up, missing = map(tuple, report)
+            _answer(answer_fd, Born(init, up, missing, new_pids))
         walls.close_descriptors({interpreter.fd})
         os.waitpid(init, 0)
         interpreter.mend()
     except BaseException as error:  # noqa: BLE001 - this process must never run the server's code
-        _answer(answer_fd, Stillborn(f"{type(error).__name__}: {error}"))
+        _answer(answer_fd, Stillborn.of(error))
     os._exit(0)
+
+
+def _decoded(report: bytes) -> tuple[list[str], list[str]] | Stillborn:
+    """Walls that are up and that are missing, or why there are none."""
+    if not report:
+        return Stillborn("it was killed before its walls were up")
+    return msgspec.msgpack.decode(report, type=tuple[list[str], list[str]] | Stillborn)
 
 
 def _answer(fd: int, answer: Born | Stillborn) -> None:
@@ -196,7 +208,7 @@ class _Orders:
 
 def _child(plan: Plan, raised: walls.Walls, sock_fd: int, log_fd: int, report_fd: int) -> NoReturn:
     """Become the child: own descriptors, environment and walls; then run the entry."""
-    code = 1
+    code, reported = 1, False
     try:
         kernel.die_with_parent(signal.SIGKILL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, HEARD)
@@ -216,6 +228,7 @@ def _child(plan: Plan, raised: walls.Walls, sock_fd: int, log_fd: int, report_fd
             kernel.hide_memory()
         os.write(report_fd, msgspec.msgpack.encode((raised.up, raised.missing)))
         os.close(report_fd)
+        reported = True
         sock = socket.socket(fileno=sock_fd)
         walls.say_who(sock)
         module, _, function = plan.entry.partition(":")
@@ -223,8 +236,10 @@ def _child(plan: Plan, raised: walls.Walls, sock_fd: int, log_fd: int, report_fd
         code = 0
     except SystemExit as error:
         code = error.code if isinstance(error.code, int) else 0 if error.code is None else 1
-    except BaseException:  # noqa: BLE001 - printed to the child's log; the exit code says the rest
+    except BaseException as error:  # noqa: BLE001 - told, or printed to the child's log
         traceback.print_exc()
+        if not reported:
+            _answer(report_fd, Stillborn.of(error))
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
