@@ -27,11 +27,12 @@ from waiting import ends
 INMATES = Path(__file__).with_name("inmates")
 sys.path.append(str(INMATES))
 
+import kb_no_lists  # noqa: E402 - likewise
 from kb_inmate import Do, Said  # noqa: E402 - found beside this file
 
 from pytest_kernelbench.engine import seat_process  # noqa: E402
 from pytest_kernelbench.errors import MachineError, Restless, SandboxError  # noqa: E402
-from pytest_kernelbench.sandbox import client, kernel, walls  # noqa: E402
+from pytest_kernelbench.sandbox import client, kernel, tree, walls  # noqa: E402
 from pytest_kernelbench.sandbox import server as server_module  # noqa: E402
 from pytest_kernelbench.sandbox.appetite import held_bytes  # noqa: E402
 from pytest_kernelbench.sandbox.channel import Closed  # noqa: E402
@@ -414,10 +415,16 @@ def gone(pids: list[int]) -> bool:
 def test_walls_hold_where_the_kernel_keeps_no_lists_of_children(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    code = "from pytest_kernelbench.sandbox import tree\ntree._lists_children = lambda: False\n"
-    (tmp_path / "no_lists.py").write_text(code)
+    code = """
+        import kb_no_lists
+        from pathlib import Path
+        Path.read_text, Path.exists = kb_no_lists.read_text, kb_no_lists.exists
+    """
+    (tmp_path / "no_lists.py").write_text(textwrap.dedent(code))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(INMATES), str(tmp_path))))
-    monkeypatch.setattr("pytest_kernelbench.sandbox.tree._lists_children", lambda: False)
+    monkeypatch.setattr(Path, "read_text", kb_no_lists.read_text)
+    monkeypatch.setattr(Path, "exists", kb_no_lists.exists)
+    monkeypatch.setattr(tree, "_lists_children", tree._lists_children.__wrapped__)
     with ForkServer(("no_lists",)) as server:
         plan = Plan("kb_inmate:main", str(tmp_path / "scratch"), tree_bytes=200 << 20)
         child = server.spawn(plan, Said)

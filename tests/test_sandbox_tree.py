@@ -12,6 +12,10 @@ from pathlib import Path
 import pytest
 from waiting import wait_until
 
+sys.path.append(str(Path(__file__).with_name("inmates")))
+
+import kb_no_lists
+
 from pytest_kernelbench.sandbox import tree
 
 THREE_MORE = """
@@ -46,7 +50,9 @@ def test_descendants_are_found_where_the_kernel_keeps_no_lists(
     """``CONFIG_PROC_CHILDREN`` is a choice of who builds it."""
     listed = tree.descendants(parent)
     assert len(tree.children(parent)) == 2
-    monkeypatch.setattr(tree, "_lists_children", lambda: False)
+    monkeypatch.setattr(tree.Path, "read_text", kb_no_lists.read_text)
+    monkeypatch.setattr(tree.Path, "exists", kb_no_lists.exists)
+    monkeypatch.setattr(tree, "_lists_children", tree._lists_children.__wrapped__)
     assert sorted(tree.descendants(parent)) == sorted(listed)
     assert len(tree.children(parent)) == 2
     assert parent in tree.descendants(os.getpid())
