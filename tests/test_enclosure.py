@@ -102,7 +102,7 @@ def test_it_goes_first_when_memory_runs_out() -> None:
     done = inside("print(open('/proc/self/oom_score_adj').read().strip(), raised.up)")
     score, _, up = done.stdout.partition(" ")
     assert score == "1000"
-    assert "last to survive when memory runs out" in up
+    assert "first to go when memory runs out" in up
     assert "memory and number of all its processes" in up
 
 

@@ -6,6 +6,9 @@ import errno
 import os
 import pickle
 import re
+import socket
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -31,7 +34,7 @@ from pytest_kernelbench.engine.local import LocalEngine
 from pytest_kernelbench.engine.seat import Dismissed, Seat, _sweep
 from pytest_kernelbench.errors import BuildError, MachineError, SandboxError, UsageError
 from pytest_kernelbench.judge.device import Device
-from pytest_kernelbench.sandbox.channel import Closed
+from pytest_kernelbench.sandbox.channel import Channel, Closed
 from pytest_kernelbench.settings import Settings
 from pytest_kernelbench.verdict import Measurement, Status, Verdict
 
@@ -434,13 +437,13 @@ class ScriptedProcess:
         self.opened.append(pickle.loads(opening.pickled)[2])  # noqa: S301 - our own
         self.channel = self
 
-    def send(self, _: orders.Order) -> None:
-        pass
+    def send(self, _: orders.Order, timeout_s: float) -> None:
+        assert timeout_s
 
-    def receive(self) -> tuple[orders.Judged, tuple[()]]:
+    def answer(self, _: float) -> orders.Judged:
         if not self.answers:
             raise Closed("it died")
-        return orders.Judged(self.answers.pop(0)), ()
+        return orders.Judged(self.answers.pop(0))
 
     def epitaph(self, *_: object) -> str:
         return "it died"
@@ -471,6 +474,54 @@ def test_a_process_that_takes_anothers_place_does_not_repeat_its_control(
     with pytest.raises(MachineError, match="it died"):
         judge()
     assert opened == [True, True, False]
+
+
+@pytest.mark.parametrize("timeout_s", [60.0, 6000.0])
+def test_a_judge_that_hangs_is_given_up_and_no_other_is_waited_for(
+    pairs: Any, monkeypatch: pytest.MonkeyPatch, timeout_s: float
+) -> None:
+    waited: list[float] = []
+
+    def answer(_: object, patience_s: float) -> orders.Answer:
+        waited.append(patience_s)
+        raise seat_module.Idle("it has done nothing for long")
+
+    monkeypatch.setattr(seat_module, "_Process", ScriptedProcess)
+    monkeypatch.setattr(ScriptedProcess, "answer", answer)
+    seat = Seat(Settings(timeout_s=timeout_s), A)
+    with pytest.raises(MachineError, match="on gpu a hangs: it has done nothing for long"):
+        seat.judge(pairs(1)[0], BUILT, print)
+    assert waited == [max(7200.0, 2 * timeout_s)]
+    assert seat._process is None
+
+
+def seat_of(process: subprocess.Popen[bytes], ours: socket.socket) -> Any:
+    """A seat's process, with ``process`` in its place."""
+    made = seat_module._Process.__new__(seat_module._Process)
+    made._process = process  # type: ignore[assignment]
+    made.channel = Channel(ours, orders.Answer)
+    return made
+
+
+@pytest.mark.parametrize("code", ["import time; time.sleep(60)", "while True: pass"])
+def test_who_judges_is_waited_for_as_long_as_it_works(
+    monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    monkeypatch.setattr(seat_module, "_AWAIT_S", 0.3)
+    ours, theirs = socket.socketpair()
+    words: Channel[orders.Answer] = Channel(theirs, orders.Answer)
+    speak = threading.Timer(5.0, words.send, [orders.Waiting("at last")])
+    with ours, theirs, subprocess.Popen([sys.executable, "-c", code]) as process:
+        judge = seat_of(process, ours)
+        try:
+            if "sleep" in code:
+                with pytest.raises(seat_module.Idle, match="has done nothing for"):
+                    judge.answer(1.0)
+            speak.start()
+            assert judge.answer(3.0 if "while" in code else 60.0) == orders.Waiting("at last")
+        finally:
+            speak.join()
+            process.kill()
 
 
 def test_the_control_stands_where_a_pair_is_judged_once_more_for_want_of_memory(

@@ -18,20 +18,27 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from waiting import ends
 
 INMATES = Path(__file__).with_name("inmates")
 sys.path.append(str(INMATES))
 
+import kb_no_lists  # noqa: E402 - likewise
 from kb_inmate import Do, Said  # noqa: E402 - found beside this file
 
-from pytest_kernelbench.errors import Restless, SandboxError  # noqa: E402
-from pytest_kernelbench.sandbox import client, kernel, walls  # noqa: E402
+from pytest_kernelbench.engine import seat_process  # noqa: E402
+from pytest_kernelbench.errors import MachineError, Restless, SandboxError  # noqa: E402
+from pytest_kernelbench.sandbox import client, kernel, tree, walls  # noqa: E402
+from pytest_kernelbench.sandbox import server as server_module  # noqa: E402
+from pytest_kernelbench.sandbox.appetite import held_bytes  # noqa: E402
 from pytest_kernelbench.sandbox.channel import Closed  # noqa: E402
 from pytest_kernelbench.sandbox.client import Child, ForkServer  # noqa: E402
 from pytest_kernelbench.sandbox.log import Log  # noqa: E402
-from pytest_kernelbench.sandbox.plan import Plan  # noqa: E402
+from pytest_kernelbench.sandbox.plan import ALL_STOPPED, ENDING, STOP_ALL, Plan  # noqa: E402
 from pytest_kernelbench.sandbox.tree import alive, cpu_ns, descendants, frozen  # noqa: E402
 
 PIDS = "pid, network, ipc and mount namespaces"
@@ -415,11 +422,67 @@ def gone(pids: list[int]) -> bool:
     return not any(map(alive, pids))
 
 
+def test_walls_hold_where_the_kernel_keeps_no_lists_of_children(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = """
+        import kb_no_lists
+        from pathlib import Path
+        Path.read_text, Path.exists = kb_no_lists.read_text, kb_no_lists.exists
+    """
+    (tmp_path / "no_lists.py").write_text(textwrap.dedent(code))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(INMATES), str(tmp_path))))
+    monkeypatch.setattr(Path, "read_text", kb_no_lists.read_text)
+    monkeypatch.setattr(Path, "exists", kb_no_lists.exists)
+    monkeypatch.setattr(tree, "_lists_children", tree._lists_children.__wrapped__)
+    with ForkServer(("no_lists",)) as server:
+        plan = Plan("kb_inmate:main", str(tmp_path / "scratch"), tree_bytes=200 << 20)
+        child = server.spawn(plan, Said)
+        assert tell(child, DAEMON) == "done"
+        pids = below(child, 3)
+        child.stop()
+        assert all(frozen(pid) for pid in pids if pid != child.init_pid)
+        child.resume()
+        child.channel.send(Do(textwrap.dedent(HOGS["of all together"])))
+        with pytest.raises(Closed):
+            child.channel.receive(15)
+        assert child.ended(10) == 9
+        assert child.held_bytes > 200 << 20
+        assert gone(pids)
+        child.kill()
+
+
 def test_a_daemon_forked_twice_dies_when_the_child_is_killed(inmate: Child) -> None:
     assert tell(inmate, DAEMON) == "done"
     pids = below(inmate, 3)
     inmate.kill()
     assert gone(pids)
+
+
+def test_a_kill_that_ends_nobody_is_the_machines_failure(
+    inmate: Child, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where a driver does not let a process go: the next would share the device with it."""
+    before = open_files()
+    with monkeypatch.context() as patched:
+        patched.setattr(client, "send", lambda *_: None)
+        patched.setattr(client, "_KILL_PATIENCE_S", 0.2)
+        with pytest.raises(MachineError, match=rf"2 processes still live .*{inmate.pid}.* dmesg"):
+            inmate.kill()
+    assert len(open_files()) < len(before), "what belongs to it is closed nonetheless"
+    inmate._end()
+
+
+def test_a_kill_waits_for_who_has_lost_its_init(
+    inmate: Child, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a pid namespace an init may be gone before what is below it."""
+    stranger = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    found = [[inmate.init_pid, stranger.pid], []]
+    monkeypatch.setattr(inmate, "processes", lambda: found.pop(0) if len(found) > 1 else [])
+    inmate._end()
+    assert stranger.wait(0) == -signal.SIGKILL
+    monkeypatch.undo()
 
 
 def test_a_daemon_forked_twice_dies_when_the_child_ends_by_itself(inmate: Child) -> None:
@@ -617,6 +680,106 @@ def test_only_the_referee_has_everything_stopped(inmate: Child) -> None:
     assert tell(inmate, "said = 'awake'") == "awake"
 
 
+def test_a_stop_that_init_does_not_confirm_is_none(
+    inmate: Child, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need(inmate, PIDS)
+    monkeypatch.setattr(client, "_ACK_PATIENCE_S", 0.3)
+    os.kill(inmate.init_pid, signal.SIGSTOP)
+    with pytest.raises(Restless, match=r"not known after 0\.3 s"):
+        inmate.stop()
+    os.kill(inmate.init_pid, signal.SIGCONT)
+
+
+def test_a_stop_that_is_confirmed_late_accuses_nobody_and_counts_from_then(inmate: Child) -> None:
+    """As on a machine where init has to wait for its turn longer than others to stand still."""
+    need(inmate, PIDS)
+    os.kill(inmate.init_pid, signal.SIGSTOP)
+    turn = threading.Timer(1.5, os.kill, (inmate.init_pid, signal.SIGCONT))
+    turn.start()
+    start_ns = time.perf_counter_ns()
+    assert inmate.stop() - start_ns > 1_400_000_000
+    turn.join()
+    assert inmate._stops_left == 0
+    inmate.resume()
+    assert tell(inmate, "said = 'awake'") == "awake"
+
+
+def test_who_has_ended_is_asked_to_stop_by_nobody(inmate: Child) -> None:
+    os.kill(inmate.init_pid, signal.SIGKILL)  # without a word
+    assert gone([inmate.init_pid, inmate.pid])
+    start = time.monotonic()
+    inmate.stop()
+    assert time.monotonic() - start < client._ACK_PATIENCE_S
+
+
+SLOW_LOOKS = """
+import time
+from pytest_kernelbench.sandbox import appetite
+def shares(pid):
+    time.sleep(1.0)
+    return 0, 0
+appetite._shares = shares
+"""
+
+
+def test_a_stop_is_confirmed_while_the_memory_of_many_is_looked_at(tmp_path: Path) -> None:
+    """How long a look takes is up to a solution; nobody waits for the whole of it."""
+    (tmp_path / "slow_looks.py").write_text(SLOW_LOOKS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join((str(INMATES), str(tmp_path))))
+        with ForkServer(("slow_looks",)) as server:
+            plan = Plan("kb_inmate:main", str(tmp_path / "scratch"), tree_bytes=1)
+            child = server.spawn(plan, Said)
+            need(child, PIDS)
+            code = "import os, time\nfor _ in range(12): os.fork() or time.sleep(60)"
+            assert tell(child, code) == "done"
+            time.sleep(0.3)  # a look has begun
+            start = time.monotonic()
+            child.stop(patience_s=5)
+            assert time.monotonic() - start < 6
+            assert child._stops_left == 0
+            child.kill()
+
+
+@pytest.mark.parametrize("call", ["os.kill(1, 10)", "libc.syscall(number, 1, 10, info)"])
+def test_nobody_inside_can_have_a_stop_confirmed_ahead(inmate: Child, call: str) -> None:
+    """Nor by a process that has ended, or says that it is nobody (``rt_sigqueueinfo``)."""
+    need(inmate, PIDS)
+    code = f"""
+        import ctypes, os, platform, time
+        libc, info = ctypes.CDLL(None), (ctypes.c_int * 32)(10, 0, -1)
+        number = {{"x86_64": 129, "aarch64": 138}}[platform.machine()]
+        for _ in range(3):
+            if os.fork() == 0:
+                try: {call}
+                finally: os._exit(0)
+            time.sleep(0.1)
+    """
+    assert tell(inmate, code) == "done"
+    assert inmate.ended(0.2) is None
+    assert inmate._stops_left == 0
+    inmate.stop()
+    assert all(frozen(pid) for pid in inmate.processes() if pid != inmate.init_pid)
+    inmate.resume()
+
+
+@pytest.mark.parametrize(
+    ("pid", "code", "obeyed"), [(0, 0, True), (57, 0, False), (0, -1, False), (57, -1, False)]
+)
+def test_only_who_is_outside_is_obeyed(
+    monkeypatch: pytest.MonkeyPatch, pid: int, code: int, *, obeyed: bool
+) -> None:
+    """Landlock may keep others from asking, where the kernel has it."""
+    told: list[object] = []
+    monkeypatch.setattr(server_module.os, "getpid", lambda: 1)
+    monkeypatch.setattr(server_module.os, "kill", lambda *what: told.append(what))
+    monkeypatch.setattr(server_module.os, "write", lambda *what: told.append(what))
+    heard: Any = SimpleNamespace(si_signo=STOP_ALL, si_pid=pid, si_code=code)
+    server_module._Orders(7).obey(heard)
+    assert told == ([(-1, signal.SIGSTOP), (7, ENDING.pack(ALL_STOPPED, 0))] if obeyed else [])
+
+
 def test_processes_that_wake_each_other_are_found_out(inmate: Child) -> None:
     code = """
         import os, signal
@@ -733,6 +896,15 @@ def test_what_forked_processes_share_counts_once(spawn: Spawn) -> None:
     assert child.held_bytes == 0
 
 
+def test_what_is_looked_at_can_be_interrupted() -> None:
+    looked: list[int] = []
+    pids = [os.getpid()] * 3
+    held_bytes(pids, 1 << 50, lambda: looked.append(1))
+    quick = len(looked)
+    held_bytes(pids, 0, lambda: looked.append(1))
+    assert (quick, len(looked) - quick) == (9, 12)
+
+
 def test_who_kills_itself_was_not_out_of_memory(spawn: Spawn) -> None:
     child = spawn(tree_bytes=1 << 30)
     child.channel.send(Do("import os; os.kill(os.getpid(), 9)"))
@@ -753,6 +925,48 @@ def test_how_a_child_ended_is_told(spawn: Spawn) -> None:
     child = spawn("no_such_module:main")
     assert child.ended(20) == 1 << 8
     assert "ModuleNotFoundError" in child.log_tail()
+
+
+def test_why_a_child_cannot_start_is_told(server: ForkServer, tmp_path: Path) -> None:
+    (tmp_path / walls.WORK_FOLDER).touch()
+    before = open_files()
+    told = rf"nothing could not start: FileExistsError: .*{tmp_path}/{walls.WORK_FOLDER}"
+    with pytest.raises(SandboxError, match=told) as caught:
+        server.spawn(Plan("kb_inmate:nothing", str(tmp_path)), Said)
+    cause = caught.value.__cause__
+    assert isinstance(cause, OSError)
+    assert (cause.errno, cause.filename) == (errno.EEXIST, str(tmp_path / walls.WORK_FOLDER))
+    assert open_files() == before
+
+
+FULL = "OSError(errno.ENOSPC, 'No space left on device', '/small')"
+FAILURES = {
+    "the child's folders": (f"walls.own_environment = lambda _: fail({FULL})", "OSError: .*/small"),
+    "init": (f"signal.pthread_sigmask = lambda *_: fail({FULL})", "OSError: .*/small"),
+    "the keeper": (f"os.setsid = lambda: fail({FULL})", "OSError: .*/small"),
+    "killed": ("walls.own_environment = lambda _: os.kill(os.getpid(), 9)", "killed before"),
+}
+
+
+@pytest.mark.parametrize("where", FAILURES)
+def test_wherever_a_child_fails_to_start_a_full_disk_is_known(tmp_path: Path, where: str) -> None:
+    patch, told = FAILURES[where]
+    code = f"""
+        import errno, os, signal
+        from pytest_kernelbench.sandbox import walls
+        def fail(error): raise error
+        {patch}
+    """
+    (tmp_path / "failing.py").write_text(textwrap.dedent(code))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("PYTHONPATH", os.pathsep.join((str(INMATES), str(tmp_path))))
+        with (
+            ForkServer(("failing",)) as server,
+            pytest.raises(SandboxError, match=told) as caught,
+        ):
+            server.spawn(Plan("kb_inmate:nothing", str(tmp_path / "scratch")), Said)
+    full = seat_process._full_disk(caught.value)
+    assert (full.filename if full else None) == ("/small" if where != "killed" else None)
 
 
 def test_what_it_prints_goes_to_a_file_and_not_to_us(
@@ -801,6 +1015,46 @@ def test_a_child_that_cannot_be_started_for_lack_of_files_leaves_none(
     with pytest.raises(SandboxError, match=r"could not start: .*Too many open files"):
         server.spawn(Plan("kb_inmate:main", str(tmp_path / "scratch")), Said)
     assert open_files() == before
+
+
+def test_a_server_that_reads_nothing_hangs_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(INMATES))
+    monkeypatch.setattr(client, "_START_TIMEOUT_S", 20.0)
+    with ForkServer() as server:
+        server._await_ready()
+        monkeypatch.setattr(client, "_START_TIMEOUT_S", 0.2)
+        os.kill(server._process.pid, signal.SIGSTOP)
+        much = Plan("a:b", str(tmp_path / "scratch"), environment={"MUCH": "x" * (8 << 20)})
+        failures: list[SandboxError] = []
+
+        def spawn() -> None:
+            with pytest.raises(SandboxError, match="the fork server hangs") as caught:
+                server.spawn(much, Said)
+            failures.append(caught.value)
+
+        ends(spawn)
+        assert failures
+
+
+def test_a_read_that_outlives_its_process_is_the_machines_failure(
+    inmate: Child, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = threading.Event()
+    monkeypatch.setattr(client, "_READ_PATIENCE_S", 0.1)
+    monkeypatch.setattr(client, "_KILL_PATIENCE_S", 5.0)
+    monkeypatch.setattr(client.kernel, "read_memory", lambda *_: over.wait())
+    failures: list[MachineError] = []
+
+    def read() -> None:
+        with pytest.raises(MachineError, match="is still being read") as caught:
+            inmate.read(0, 0, 1)
+        failures.append(caught.value)
+
+    ends(read)
+    over.set()
+    assert failures
 
 
 def test_a_child_that_never_says_who_it_is_is_ended(

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, final
 from pytest_kernelbench.engine import orders
 from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.folders import remove_tree
-from pytest_kernelbench.sandbox.channel import Channel, ChannelError
+from pytest_kernelbench.sandbox.channel import Channel, ChannelError, Silent
 from pytest_kernelbench.sandbox.import_paths import boot
 from pytest_kernelbench.sandbox.lasting import LastingProcess
 from pytest_kernelbench.sandbox.log import Log
-from pytest_kernelbench.sandbox.tree import alive, descendants, send, signal_name
+from pytest_kernelbench.sandbox.tree import alive, cpu_ns, descendants, send, signal_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,11 +38,20 @@ _FOLDER = "kb-seat-"
 _LEFT_S = 86400.0
 _END_PATIENCE_S = 1.5
 _LOOK_EVERY_S = 0.01
+_AWAIT_S = 30.0
+_READ_PATIENCE_S = 600.0
+"""For one message: it is read when the fork server has begun to start, which reads torch."""
+_IDLE_S = 7200.0
+"""A judge waits an hour at most for the device, and ten minutes for an oracle or a compiler."""
 _TOLD_BYTES = 4000
 
 
 class Dismissed(Exception):  # noqa: N818 - what it is, not what went wrong
     """The seat was closed while it judged: there will be no verdict."""
+
+
+class Idle(Exception):  # noqa: N818 - likewise
+    """The process that judges has neither spoken nor used a processor for long."""
 
 
 @final
@@ -105,9 +114,14 @@ class Seat:
         if process is None:
             raise Dismissed
         try:
-            process.channel.send(orders.Order(pickle.dumps((pair, extension))))
-            while isinstance(answer := process.channel.receive()[0], orders.Waiting):
+            order = orders.Order(pickle.dumps((pair, extension)))
+            process.channel.send(order, timeout_s=_READ_PATIENCE_S)
+            while isinstance(answer := process.answer(self._patience_s), orders.Waiting):
                 tell(answer.text)
+        except Idle as idle:
+            self._end()  # another would take as long until it is known to hang
+            message = f"the process that judges on {self.device.name} hangs: {idle}"
+            raise MachineError(message) from None
         except (ChannelError, OSError) as error:
             if self._closed:
                 raise Dismissed from None
@@ -117,6 +131,10 @@ class Seat:
             self._controls = self._controls and answer.verdict.control is None
             return answer.verdict
         raise (_AnotherTry if answer.again else MachineError)(answer.text)
+
+    @property
+    def _patience_s(self) -> float:
+        return max(_IDLE_S, 2 * self._settings.timeout_s)
 
     def _end(self) -> None:
         with self._guard:
@@ -160,12 +178,29 @@ class _Process:
             )
         made.callback(self._process.end)
         self.channel: Channel[orders.Answer] = Channel(ours, orders.Answer, orders.LIMIT_BYTES)
-        self.channel.send(opening)
+        self.channel.send(opening, timeout_s=_READ_PATIENCE_S)
+
+    def answer(self, patience_s: float) -> orders.Answer:
+        """What it says next, however long that takes.
+
+        Raises ``Idle`` once it has not used any processor for ``patience_s``: that cuts off nobody
+        who works, or who waits as long as a judge waits for others.
+        """
+        used_ns, since_s = 0, time.monotonic()
+        while not self.channel.waiting(_AWAIT_S):
+            now_ns, now_s = cpu_ns(self._process.pid), time.monotonic()
+            if now_ns != used_ns or not now_ns:  # 0 where the kernel does not tell
+                used_ns, since_s = now_ns, now_s
+            elif now_s - since_s > patience_s:
+                raise Idle(f"it has done nothing for {now_s - since_s:.0f} s")
+        return self.channel.receive(_READ_PATIENCE_S)[0]
 
     def epitaph(self, device: Device, error: Exception) -> str:
         """What is known of its death, in one line, and what it printed."""
         status = self._process.ended(_END_PATIENCE_S)
         how = f"closed its channel ({type(error).__name__})"
+        if isinstance(error, Silent):
+            how = f"neither read nor wrote for {_READ_PATIENCE_S:g} s"
         if status is not None:
             how = f"ended with status {status}"
             if status < 0:

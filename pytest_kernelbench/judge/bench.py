@@ -23,7 +23,7 @@ from pytest_kernelbench.judge.rejection import Rejected, StoodDown
 from pytest_kernelbench.judge.runners import ENTRY, MESSAGE_LIMIT_BYTES, Runner
 from pytest_kernelbench.judge.staging import staged
 from pytest_kernelbench.judge.station import Station
-from pytest_kernelbench.sandbox.channel import ChannelError
+from pytest_kernelbench.sandbox.channel import ChannelError, Silent
 from pytest_kernelbench.sandbox.plan import Plan
 from pytest_kernelbench.sandbox.tree import ancestors
 from pytest_kernelbench.settings import DTYPES
@@ -142,13 +142,15 @@ class Bench:
         Raises ``Rejected`` where it refuses the problem.
         """
         try:
-            self._oracle.channel.send(question, fds)
+            self._oracle.channel.send(question, fds, _ORACLE_TIMEOUT_S)
             answer, out = self._oracle.channel.receive(_ORACLE_TIMEOUT_S)
         except ChannelError as error:
+            how = f"died ({type(error).__name__})"
+            if isinstance(error, Silent):
+                how = f"did not answer within {_ORACLE_TIMEOUT_S:g} s"
             tail = self._oracle.log_tail()
-            raise MachineError(
-                f"the oracle of {self.problem.id} died ({type(error).__name__}); it printed: {tail}"
-            ) from None
+            message = f"the oracle of {self.problem.id} {how}; it printed: {tail}"
+            raise MachineError(message) from None
         if isinstance(answer, questions.Refused):
             raise Rejected(Status(answer.status), answer.reason, answer.detail)
         return answer, out

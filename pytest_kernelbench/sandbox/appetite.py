@@ -9,6 +9,10 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
 
 _FIELD = re.compile(r"^(RssAnon|RssShmem|Pss_Anon|Pss_Shmem):\s*(\d+) kB$", re.MULTILINE)
 _KIB = 1024
@@ -16,19 +20,28 @@ _BLOCK_BYTES = 512
 _SHM_ROWS, _SHM_RSS = "/proc/sysvipc/shm", "rss"
 
 
-def held_bytes(pids: list[int], limit_bytes: int) -> int:
+def held_bytes(
+    pids: list[int], limit_bytes: int, between: Callable[[], object] = lambda: None
+) -> int:
     """About what ``pids`` hold; exactly where that is above the limit.
 
     The quick look counts twice what forked processes share, so only the slow one may accuse.
+    ``between`` is called before each process is looked at: how long that takes they choose.
     """
-    files = _memory_files(pids) + _segments()
-    quick = max(sum(_of(pid, "status", "RssShmem") for pid in pids), files)
-    quick += sum(_of(pid, "status", "RssAnon") for pid in pids)
+    files = _memory_files(_each(pids, between)) + _segments()
+    quick = max(sum(_of(pid, "status", "RssShmem") for pid in _each(pids, between)), files)
+    quick += sum(_of(pid, "status", "RssAnon") for pid in _each(pids, between))
     if quick <= limit_bytes:
         return quick
-    shares = [_shares(pid) for pid in pids]
+    shares = [_shares(pid) for pid in _each(pids, between)]
     mapped = sum(shared for _, shared in shares)
     return sum(private for private, _ in shares) + max(mapped, files)
+
+
+def _each(pids: list[int], between: Callable[[], object]) -> Iterator[int]:
+    for pid in pids:
+        between()
+        yield pid
 
 
 def _shares(pid: int) -> tuple[int, int]:
@@ -51,7 +64,7 @@ def _of(pid: int, file: str, field: str) -> int:
     return int(found.get(field, 0)) * _KIB
 
 
-def _memory_files(pids: list[int]) -> int:
+def _memory_files(pids: Iterable[int]) -> int:
     """Bytes of memory files (``memfd_create``) that the processes hold, each counted once."""
     sizes: dict[int, int] = {}
     for pid in pids:

@@ -107,9 +107,9 @@ class Channel(Generic[Message]):
             close_all(fds)
             raise
 
-    def waiting(self) -> bool:
-        """Whether something (or the end) can be received at once."""
-        return bool(self._poller.poll(0))
+    def waiting(self, wait_s: float = 0.0) -> bool:
+        """Whether something (or the end) can be received, at once or within ``wait_s``."""
+        return bool(self._poller.poll(wait_s * 1000))
 
     def close(self) -> None:
         """Close this end."""

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-from pytest_kernelbench.errors import Restless, SandboxError
+from pytest_kernelbench.errors import MachineError, Restless, SandboxError
 from pytest_kernelbench.sandbox import kernel
 from pytest_kernelbench.sandbox.channel import Channel, ChannelError, Silent
 from pytest_kernelbench.sandbox.import_paths import boot
@@ -50,10 +50,14 @@ _PASSED_ON_FROM = (
 )  # fmt: skip
 """Beginnings: what settles one library."""
 _START_TIMEOUT_S = 120.0
-_KILL_PATIENCE_S = 10.0
+_KILL_PATIENCE_S = 60.0
+"""Who is in a call of a driver, or has hundreds of GiB to give back, takes seconds to die."""
+_NAMED = 5
 _KILL_PAUSE_S = 0.005
 _READ_PATIENCE_S = 30.0
-_ACK_PAUSE_S = 0.0002
+_ACK_PATIENCE_S, _ACK_PAUSE_S = 30.0, 0.0002
+_ACK_LATE_NS = 20_000_000
+"""Until then who lives too briefly to be told may have worked, and have ended unseen."""
 _END_PATIENCE_S = 1.0
 _STOPPING_NS = 100_000
 """What it takes to stop."""
@@ -159,13 +163,14 @@ class ForkServer:
                 status_r, status_w = os.pipe()
                 undo.callback(os.close, status_r)
                 try:
-                    self._channel.send(plan, (theirs.fileno(), status_w, log.fileno()))
+                    fds = (theirs.fileno(), status_w, log.fileno())
+                    self._channel.send(plan, fds, _START_TIMEOUT_S)
                     answer, _ = self._channel.receive(_START_TIMEOUT_S)
                 finally:
                     os.close(status_w)
             if not isinstance(answer, Born):
                 message = f"a child process for {plan.entry} could not start: {answer.reason}"
-                raise SandboxError(message)
+                raise SandboxError(message) from answer.cause()
             undo.pop_all()
         child = Child(answer, answer.pid, Channel(ours, accepts, limit_bytes), status_r, log)
         try:
@@ -218,6 +223,7 @@ class Child:
         self._status: int | None = None
         self.held_bytes = 0
         """Host memory of all its processes, if it was ended for that; known once it has ended."""
+        self._stops_all = born.stops_all
         self._stops_left = 0
         """How often init was asked to stop everything, and has not yet said that it did."""
         self._still: dict[int, int] = {}
@@ -265,22 +271,37 @@ class Child:
         """Freeze it and all its descendants (SIGSTOP).
 
         Gives the time since when nothing of it works, by ``time.perf_counter_ns``. Raises
-        ``Restless`` if some keep waking each other.
+        ``Restless`` if some keep waking each other, or init does not say that all have stopped.
         """
-        deadline = time.monotonic() + patience_s
-        late: dict[int, int] = {}
+        told, told_ns = self._tell_all()
+        since_ns = self._settle(told, told_ns, patience_s)
+        self._stopped_ns, self._stopped_s = time.perf_counter_ns(), uptime_s()
+        found = descendants(self.init_pid)
+        self._still = {pid: cpu_ns(pid) for pid in found if alive(pid)}
+        return since_ns
+
+    def _tell_all(self) -> tuple[set[int], int]:
+        """Tell all to stop: who was found, and when the last of all had been told."""
         # First of all, before anything is looked up: what works until it is told works for nothing.
-        self._stops_left += 1
-        send(self.init_pid, STOP_ALL)
+        if self._stops_all:
+            self._stops_left += 1
+            send(self.init_pid, STOP_ALL)
         stop(self.pid)
         known = set(descendants(self.init_pid))
         for pid in known:
             stop(pid)
-        told, told_ns, seen_ns = set(known), time.perf_counter_ns(), 0
-        self._await_stopped(patience_s)
-        if not known.issuperset(descendants(self.init_pid)):
+        told_ns = time.perf_counter_ns()
+        self._await_stopped()
+        late = time.perf_counter_ns() - told_ns > _ACK_LATE_NS
+        if late or not known.issuperset(descendants(self.init_pid)):
             told_ns = time.perf_counter_ns()
-        quiet = 0
+        return known, told_ns
+
+    def _settle(self, told: set[int], told_ns: int, patience_s: float) -> int:
+        """Tell whoever is awake, until nobody is: since when nothing works."""
+        deadline = time.monotonic() + patience_s
+        late: dict[int, int] = {}
+        seen_ns = quiet = 0
         while quiet < _QUIET_LOOKS:
             awake = [pid for pid in descendants(self.init_pid) if not frozen(pid)]
             quiet = 0 if awake else quiet + 1
@@ -298,15 +319,18 @@ class Child:
         # On a busy machine a process may have to wait for its turn until it stops, and does nothing
         # meanwhile. What was woken again, or is kept busy by a system call, goes on for a while.
         worked_ns = sum(max(0, cpu_ns(pid) - before) for pid, before in late.items())
-        self._stopped_ns, self._stopped_s = time.perf_counter_ns(), uptime_s()
-        found = descendants(self.init_pid)
-        self._still = {pid: cpu_ns(pid) for pid in found if alive(pid)}
         return told_ns if worked_ns < _STOPPING_NS else max(told_ns, seen_ns) + worked_ns
 
-    def _await_stopped(self, patience_s: float) -> None:
-        """Wait until init has stopped what there is: also what lives too briefly to be seen."""
-        deadline = time.monotonic() + patience_s
-        while self.ended() is None and self._stops_left and time.monotonic() < deadline:
+    def _await_stopped(self) -> None:
+        """Wait until init has stopped what there is: also what lives too briefly to be seen.
+
+        It answers between looks at two processes, and has to have its turn: where a machine is busy
+        that takes a while, and accuses nobody.
+        """
+        deadline = time.monotonic() + _ACK_PATIENCE_S
+        while self.ended() is None and self._stops_left and alive(self.init_pid):
+            if time.monotonic() > deadline:
+                raise Restless(f"whether all have stopped is not known after {_ACK_PATIENCE_S:g} s")
             time.sleep(_ACK_PAUSE_S)
 
     def resume(self) -> tuple[int, int]:
@@ -339,7 +363,7 @@ class Child:
         """Copy from its memory to ours.
 
         Raises ``OSError``: also where pages are filled by somebody who does not fill them. Only the
-        end of the process ends such a wait.
+        end of the process ends such a wait; where it does not, ``MachineError``.
         """
         failures: list[OSError] = []
 
@@ -354,7 +378,10 @@ class Child:
         reader.join(_READ_PATIENCE_S)
         if reader.is_alive():
             self._end()
-            reader.join()
+            reader.join(_KILL_PATIENCE_S)
+            if reader.is_alive():
+                message = f"memory of process {self.pid} is still being read, though it was killed"
+                raise MachineError(f"{message} {_KILL_PATIENCE_S:g} s ago; dmesg may say why")
             raise OSError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT))
         if failures:
             raise failures[0]
@@ -372,17 +399,36 @@ class Child:
         return True
 
     def kill(self) -> None:
-        """End it with all its descendants, wait until they are gone, and forget it."""
-        self._end()
-        self.channel.close()
-        if self._status_fd >= 0:
-            os.close(self._status_fd)
-            self._status_fd = -1
-        self._log.close()
+        """End it with all its descendants, wait until they are gone, and forget it.
+
+        Raises ``MachineError`` where the kernel or a driver does not let some go.
+        """
+        try:
+            self._end()
+        finally:
+            self.channel.close()
+            if self._status_fd >= 0:
+                os.close(self._status_fd)
+                self._status_fd = -1
+            self._log.close()
 
     def _end(self) -> None:
         deadline = time.monotonic() + _KILL_PATIENCE_S
-        while (pids := self.processes()) and time.monotonic() < deadline:
-            for pid in reversed(pids):
+        born: dict[int, float] = {}
+        while True:
+            for pid in self.processes():
+                born.setdefault(pid, born_s(pid))
+            # Also without their init, which may be gone first; and nobody who has got their number.
+            left = [pid for pid, at_s in born.items() if alive(pid) and born_s(pid) == at_s]
+            if not left:
+                return
+            if time.monotonic() > deadline:
+                message = (
+                    f"{len(left)} processes still live {_KILL_PATIENCE_S:g} s after they were "
+                    f"killed ({', '.join(map(str, left[:_NAMED]))}): the kernel or a driver holds "
+                    "them, and what they hold is not free; dmesg may say why"
+                )
+                raise MachineError(message)
+            for pid in reversed(left):
                 send(pid, signal.SIGKILL)
             time.sleep(_KILL_PAUSE_S)

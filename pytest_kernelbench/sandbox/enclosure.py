@@ -13,20 +13,21 @@ from __future__ import annotations
 import os
 import signal
 import struct
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from pytest_kernelbench.sandbox import kernel, landlock, seccomp, walls
 from pytest_kernelbench.sandbox.appetite import held_bytes
-from pytest_kernelbench.sandbox.tree import descendants, send
+from pytest_kernelbench.sandbox.init import HEARD, end_descendants, watch
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
     from pathlib import Path
 
 _STATUS = struct.Struct("<i")
-_LOOK_EVERY_S = 0.1
+_REST = 1
+"""Looking takes no more than half of the time: nothing is timed meanwhile."""
+_END_PATIENCE_S = 10.0
 _FIXED = (signal.SIGKILL, signal.SIGSTOP)
 
 
@@ -68,17 +69,16 @@ def enclose(readable: Iterable[Path], writable: Collection[Path], bounds: Bounds
     kernel.adopt_orphans()
     if own_pids:
         walls.raise_proc(raised)
-    # Before there is a child: its end is waited for by a signal, with a deadline.
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+    signal.pthread_sigmask(signal.SIG_BLOCK, HEARD)
     child = os.fork()
     if child:
         _be_init(child, write_end, bounds)
     os.close(write_end)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, HEARD)
     kernel.die_with_parent(signal.SIGKILL)
     raised.up.append("memory and number of all its processes")
     kernel.forbid_new_privileges()
-    raised.raise_("last to survive when memory runs out", walls.offer_to_oom_killer)
+    raised.raise_("first to go when memory runs out", walls.offer_to_oom_killer)
     walls.raise_read_only(raised, writable)
     raised.raise_("no capabilities", kernel.drop_capabilities)
     # Nobody is stopped who could be woken.
@@ -94,7 +94,7 @@ def _wait_for(init: int, status_fd: int) -> NoReturn:
     """Reap whatever is orphaned until ``init`` ends; end the rest, then this process as told."""
     while os.waitpid(-1, 0)[0] != init:
         pass
-    _end_descendants()
+    _end_the_rest()
     told = os.read(status_fd, _STATUS.size)
     (status,) = _STATUS.unpack(told) if len(told) == _STATUS.size else (signal.SIGKILL,)
     if os.WIFSIGNALED(status):
@@ -108,38 +108,19 @@ def _wait_for(init: int, status_fd: int) -> NoReturn:
 def _be_init(child: int, status_fd: int, bounds: Bounds) -> NoReturn:
     """Watch ``child`` and all below to their end, and tell how ``child`` ended."""
     kernel.hide_memory()
-    status, why = _watch(child, bounds)
+    status, why = watch(child, bounds.exceeded, _pass_over, _REST)
     if os.getpid() != 1:  # else the kernel ends the rest with this process
-        _end_descendants()
+        _end_the_rest()
     if why:
         os.write(1, f"{why}\n".encode())
     os.write(status_fd, _STATUS.pack(status))
     os._exit(0)
 
 
-def _watch(child: int, bounds: Bounds) -> tuple[int, str]:
-    """Reap until ``child`` ends, and kill it where bounds are exceeded: its status, and how."""
-    why, look_at = "", time.monotonic() + _LOOK_EVERY_S
-    while True:
-        pid, status = os.waitpid(-1, os.WNOHANG)
-        if pid == child:
-            return status, why
-        # By the clock: who has processes end all the time is not spared for it.
-        start = time.monotonic()
-        if not why and start >= look_at:
-            why = bounds.exceeded(descendants(os.getpid()))
-            took_s = time.monotonic() - start
-            # To look at many takes a while: no more than half of the time.
-            look_at = start + took_s + max(_LOOK_EVERY_S, took_s)
-        if why:
-            os.kill(child, signal.SIGKILL)
-        if not pid:
-            signal.sigtimedwait({signal.SIGCHLD}, max(0.0, look_at - time.monotonic()))
+def _pass_over(_: signal.struct_siginfo) -> None:
+    """No order comes from outside."""
 
 
-def _end_descendants() -> None:
-    """Kill everything below this process until nothing is left."""
-    while below := descendants(os.getpid()):
-        for pid in below:
-            send(pid, signal.SIGKILL)
-        os.waitpid(-1, 0)
+def _end_the_rest() -> None:
+    if left := end_descendants(_END_PATIENCE_S):
+        os.write(1, f"{left} processes of the build do not end, though killed\n".encode())

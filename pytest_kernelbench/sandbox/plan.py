@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import struct
 
@@ -44,18 +45,40 @@ class Born(msgspec.Struct, frozen=True, tag=True):
     walls: tuple[str, ...]
     missing: tuple[str, ...]
     """``"wall: reason"`` for each wall that the machine could not raise."""
+    stops_all: bool
+    """Whether init is the first process of a namespace, and can stop all of it by one call."""
 
 
 class Stillborn(msgspec.Struct, frozen=True, tag=True):
     """The child could not be made."""
 
     reason: str
+    errno: int = 0
+    """The kernel's, if that was why."""
+    place: str = ""
+    """The file or folder that it refused."""
+
+    @classmethod
+    def of(cls, error: BaseException) -> Stillborn:
+        """Why: also for those who have to tell a full disk from other failures."""
+        reason = f"{type(error).__name__}: {error}"
+        if not isinstance(error, OSError):
+            return cls(reason)
+        named = isinstance(error.filename, (str, bytes))
+        place = os.fsencode(error.filename).decode(errors="replace") if named else ""
+        return cls(reason, error.errno or 0, place)
+
+    def cause(self) -> OSError | None:
+        """What the kernel said, to be raised from."""
+        if not self.errno:
+            return None
+        return OSError(self.errno, os.strerror(self.errno), self.place or None)
 
 
 FromServer = Born | Stillborn
 
 STOP_ALL = signal.SIGUSR1
-"""From the referee to a child's init: stop everything below it at once."""
+"""From the referee to a child's init that can: stop everything below it at once."""
 ENDING = struct.Struct("<iq")
 """What init reports: a wait status, and the bytes of host memory that were held if that was why."""
 ALL_STOPPED = -1

@@ -95,15 +95,26 @@ def restrict_calls(*, wakers: bool = False) -> None:
 
 
 def _program(abi: _Abi, *, wakers: bool) -> list[Line]:
-    unknown = _refuse(errno.ENOSYS)
     lines = [
         (_LOAD_WORD, 0, 0, _ARCH),
         (_EQUAL, 1, 0, abi.audit),  # 32-bit calls have other numbers
-        unknown,
+        _UNKNOWN,
         (_LOAD_WORD, 0, 0, _NUMBER),
         (_AT_LEAST, 0, 1, _X32),
-        unknown,
+        _UNKNOWN,
     ]
+    refused = _refused(abi)
+    if not wakers:
+        refused |= _wakers_refused(abi, refused)
+    allowed = (_RETURN, 0, 0, _ALLOW)
+    for number, answer in refused.items():
+        block = [*answer, allowed]
+        lines += [(_EQUAL, 0, len(block), number), *block]
+    return [*lines, allowed]
+
+
+def _refused(abi: _Abi) -> dict[int, list[Line]]:
+    """What a call is answered with, by its number."""
     apart = [_argument(0), (_ANY_BIT, 0, 1, _NAMESPACES), _refuse(errno.EPERM)]
     # Who has such a socket can send to any name in the file system without connecting. To the
     # kernel the second kind is the same.
@@ -116,39 +127,29 @@ def _program(abi: _Abi, *, wakers: bool) -> list[Line]:
         (_EQUAL, 0, 1, socket.SOCK_RAW),
         _refuse(errno.EAFNOSUPPORT),
     ]
-    refused: dict[int, list[Line]] = {
+    return {
         abi.connect: [_refuse(errno.ECONNREFUSED)],
-        abi.io_uring_setup: [unknown],  # it connects without the call
+        abi.io_uring_setup: [_UNKNOWN],  # it connects without the call
         abi.socket: letters,
         abi.socketpair: letters,
         abi.clone: apart,
         abi.unshare: apart,
-        abi.clone3: [unknown],  # its flags lie in memory; libraries then ask for clone
+        abi.clone3: [_UNKNOWN],  # its flags lie in memory; libraries then ask for clone
         abi.setns: [_refuse(errno.EPERM)],
         abi.fcntl: [_argument(1), (_EQUAL, 0, 1, _F_SETLEASE), _refuse(errno.EACCES)],
-        **{key: [unknown] for key in abi.keys},
+        **{key: [_UNKNOWN] for key in abi.keys},
     }
-    if not wakers:
-        refused[abi.fcntl] = [*refused[abi.fcntl], (_EQUAL, 0, 1, _F_SETSIG), _refuse(errno.EINVAL)]
-        refused[abi.clone] = [
-            *apart,
-            (_AND, 0, 0, _EXIT_SIGNAL),
-            (_EQUAL, 0, 1, signal.SIGCONT),
-            _refuse(errno.EINVAL),
-        ]
-        refused[abi.prctl] = [
-            _argument(0),
-            (_EQUAL, 0, 3, _PR_SET_PDEATHSIG),
-            _argument(1),
-            (_EQUAL, 0, 1, signal.SIGCONT),
-            _refuse(errno.EINVAL),
-        ]
-        refused |= {waker: [unknown] for waker in abi.wakers}
-    allowed = (_RETURN, 0, 0, _ALLOW)
-    for number, answer in refused.items():
-        block = [*answer, allowed]
-        lines += [(_EQUAL, 0, len(block), number), *block]
-    return [*lines, allowed]
+
+
+def _wakers_refused(abi: _Abi, before: dict[int, list[Line]]) -> dict[int, list[Line]]:
+    """Likewise, for what wakes who is stopped; the argument is still that of ``before``."""
+    no_cont = [(_EQUAL, 0, 1, signal.SIGCONT), _refuse(errno.EINVAL)]
+    return {
+        abi.fcntl: [*before[abi.fcntl], (_EQUAL, 0, 1, _F_SETSIG), _refuse(errno.EINVAL)],
+        abi.clone: [*before[abi.clone], (_AND, 0, 0, _EXIT_SIGNAL), *no_cont],
+        abi.prctl: [_argument(0), (_EQUAL, 0, 3, _PR_SET_PDEATHSIG), _argument(1), *no_cont],
+        **{waker: [_UNKNOWN] for waker in abi.wakers},
+    }
 
 
 def _refuse(number: int) -> Line:
@@ -158,3 +159,6 @@ def _refuse(number: int) -> Line:
 def _argument(index: int) -> Line:
     """The lower half of an argument: all that the kernel heeds of those that are looked at."""
     return _LOAD_WORD, 0, 0, _ARGUMENTS + 8 * index
+
+
+_UNKNOWN = _refuse(errno.ENOSYS)

@@ -17,23 +17,27 @@ import signal
 import socket
 import sys
 import tempfile
-import time
 import traceback
-from typing import NoReturn
+from functools import partial
+from typing import TYPE_CHECKING, NoReturn, final
 
 import msgspec
 
 from pytest_kernelbench.sandbox import kernel, walls
 from pytest_kernelbench.sandbox.appetite import held_bytes
 from pytest_kernelbench.sandbox.channel import Channel, Closed, close_all
+from pytest_kernelbench.sandbox.init import HEARD, end_descendants, watch
 from pytest_kernelbench.sandbox.interpreter import Interpreter
 from pytest_kernelbench.sandbox.plan import ALL_STOPPED, ENDING, STOP_ALL, Born, Plan, Stillborn
-from pytest_kernelbench.sandbox.tree import descendants
 
-_HEARD = frozenset({signal.SIGCHLD, STOP_ALL})
-_LOOK_EVERY_S = 0.1
-_LOOK_SHARE = 20
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_REST = 20
 """Looking at many processes takes a while: no more than one part in so many of the time."""
+_BY_KILL = 0
+"""The kernel's SI_USER."""
+_END_PATIENCE_S, _LAST_PATIENCE_S = 5.0, 60.0
 
 
 def serve(control_fd: int, preload: list[str]) -> None:
@@ -107,21 +111,33 @@ def _keeper(plan: Plan, fds: tuple[int, ...], interpreter: Interpreter, answer_f
             os.close(report_r)
             os.close(answer_fd)
             os.close(interpreter.fd)
+            answer_fd = report_w  # what fails from here on is told there
             if new_pids:
                 walls.raise_proc(raised)
             _init(plan, raised, sock_fd, status_fd, log_fd, report_w)
         # Only now: a child would inherit it, and could not be read by the referee.
         kernel.hide_memory()
         os.close(report_w)
-        with os.fdopen(report_r, "rb") as report:
-            up, missing = msgspec.msgpack.decode(report.read(), type=tuple[list[str], list[str]])
-        _answer(answer_fd, Born(init, tuple(up), tuple(missing)))
+        with os.fdopen(report_r, "rb") as pipe:
+            report = _decoded(pipe.read())
+        if isinstance(report, Stillborn):
+            _answer(answer_fd, report)
+        else:
+            up, missing = map(tuple, report)
+            _answer(answer_fd, Born(init, up, missing, new_pids))
         walls.close_descriptors({interpreter.fd})
         os.waitpid(init, 0)
         interpreter.mend()
     except BaseException as error:  # noqa: BLE001 - this process must never run the server's code
-        _answer(answer_fd, Stillborn(f"{type(error).__name__}: {error}"))
+        _answer(answer_fd, Stillborn.of(error))
     os._exit(0)
+
+
+def _decoded(report: bytes) -> tuple[list[str], list[str]] | Stillborn:
+    """Walls that are up and that are missing, or why there are none."""
+    if not report:
+        return Stillborn("it was killed before its walls were up")
+    return msgspec.msgpack.decode(report, type=tuple[list[str], list[str]] | Stillborn)
 
 
 def _answer(fd: int, answer: Born | Stillborn) -> None:
@@ -138,8 +154,7 @@ def _init(  # noqa: PLR0913, PLR0917 - a descriptor each
     """Be pid 1: start the child, reap whatever is orphaned, end all of it when the child ends."""
     kernel.die_with_parent(signal.SIGKILL)
     kernel.adopt_orphans()
-    # Before there is a child: its end is waited for by a signal, with a deadline.
-    signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
+    signal.pthread_sigmask(signal.SIG_BLOCK, HEARD)
     if plan.tree_bytes is not None:
         raised.up.append("memory of all its processes")
     child = os.fork()
@@ -148,82 +163,55 @@ def _init(  # noqa: PLR0913, PLR0917 - a descriptor each
         _child(plan, raised, sock_fd, log_fd, report_fd)
     kernel.hide_memory()
     walls.close_descriptors({status_fd})
-    status, held_bytes = _watch(child, plan.tree_bytes, status_fd)
-    _end_descendants()
-    os.write(status_fd, ENDING.pack(status, held_bytes))
+    orders = _Orders(status_fd)
+    look = None if plan.tree_bytes is None else partial(_too_much, plan.tree_bytes, orders.poll)
+    status, held = watch(child, look, orders.obey, _REST)
+    end_descendants(_END_PATIENCE_S)
+    os.write(status_fd, ENDING.pack(status, held or 0))
+    # Told already. Who takes longer to die is not left without an init.
+    if left := end_descendants(_LAST_PATIENCE_S):
+        os.write(1, f"{left} processes of a child do not end, though killed\n".encode())
     os._exit(0)
 
 
-def _watch(child: int, limit_bytes: int | None, status_fd: int) -> tuple[int, int]:
-    """Reap until ``child`` ends; end it if all processes hold more than ``limit_bytes``.
-
-    Stops everything when the referee asks for it. Gives the wait status of ``child``, and what they
-    held if that was why.
-    """
-    held, look_at = 0, time.monotonic() + _LOOK_EVERY_S
-    while True:
-        pid, status = os.waitpid(-1, os.WNOHANG)
-        if pid == child:
-            return status, held
-        # By the clock: who has processes end all the time is not spared for it.
-        if limit_bytes is not None and not held and time.monotonic() >= look_at:
-            start = time.monotonic()
-            found = held_bytes(descendants(os.getpid()), limit_bytes)
-            took_s = time.monotonic() - start
-            look_at = start + took_s + max(_LOOK_EVERY_S, _LOOK_SHARE * took_s)
-            if found > limit_bytes:
-                held = found
-                os.kill(child, signal.SIGKILL)
-        if pid:
-            heard = signal.sigtimedwait(_HEARD, 0)  # there may be more to reap, and an order
-        elif limit_bytes is None or held:
-            heard = signal.sigwaitinfo(_HEARD)
-        else:
-            heard = signal.sigtimedwait(_HEARD, max(0.0, look_at - time.monotonic()))
-        if heard is None or heard.si_signo != STOP_ALL:
-            continue
-        if heard.si_pid not in descendants(os.getpid()):
-            _stop_all(status_fd)
+def _too_much(limit_bytes: int, between: Callable[[], None], pids: list[int]) -> int:
+    """What ``pids`` hold, if that is above the limit, else 0."""
+    found = held_bytes(pids, limit_bytes, between)
+    return found if found > limit_bytes else 0
 
 
-def _stop_all(status_fd: int) -> None:
-    """Stop every process of the namespace at once, and say so.
+@final
+class _Orders:
+    """To stop every process of the namespace: done at once, and said."""
 
-    By one system call, which the kernel does not let a fork run away from. Who goes through /proc
-    misses processes that live just long enough to start the next.
-    """
-    if os.getpid() == 1:
+    def __init__(self, status_fd: int) -> None:
+        self._status_fd = status_fd
+
+    def poll(self) -> None:
+        """Obey what has come meanwhile."""
+        if (heard := signal.sigtimedwait({STOP_ALL}, 0)) is not None:
+            self.obey(heard)
+
+    def obey(self, heard: signal.struct_siginfo) -> None:
+        """By one system call, which the kernel does not let a fork run away from.
+
+        Who goes through /proc misses processes that live just long enough to start the next. Obeyed
+        is who has no number in the namespace: whoever is inside, and may be gone already, has one,
+        and can deny it only by a signal of another kind.
+        """
+        if os.getpid() != 1 or heard.si_pid or heard.si_code != _BY_KILL:
+            return
         with contextlib.suppress(ProcessLookupError):
             os.kill(-1, signal.SIGSTOP)
-    os.write(status_fd, ENDING.pack(ALL_STOPPED, 0))
-
-
-def _end_descendants(patience_s: float = 5.0) -> None:
-    """Kill every process below this one until none is left."""
-    deadline = time.monotonic() + patience_s
-    while time.monotonic() < deadline:
-        children = [int(pid) for pid in _children_of_self()]
-        for pid in children:
-            os.kill(pid, signal.SIGKILL)
-        try:
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-        except ChildProcessError:
-            return
-        time.sleep(0.002)
-
-
-def _children_of_self() -> list[str]:
-    with open(f"/proc/self/task/{os.getpid()}/children") as file:
-        return file.read().split()
+        os.write(self._status_fd, ENDING.pack(ALL_STOPPED, 0))
 
 
 def _child(plan: Plan, raised: walls.Walls, sock_fd: int, log_fd: int, report_fd: int) -> NoReturn:
     """Become the child: own descriptors, environment and walls; then run the entry."""
-    code = 1
+    code, reported = 1, False
     try:
         kernel.die_with_parent(signal.SIGKILL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _HEARD)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, HEARD)
         null = os.open("/dev/null", os.O_RDONLY)
         os.dup2(null, 0)
         os.dup2(log_fd, 1)
@@ -240,6 +228,7 @@ def _child(plan: Plan, raised: walls.Walls, sock_fd: int, log_fd: int, report_fd
             kernel.hide_memory()
         os.write(report_fd, msgspec.msgpack.encode((raised.up, raised.missing)))
         os.close(report_fd)
+        reported = True
         sock = socket.socket(fileno=sock_fd)
         walls.say_who(sock)
         module, _, function = plan.entry.partition(":")
@@ -247,8 +236,10 @@ def _child(plan: Plan, raised: walls.Walls, sock_fd: int, log_fd: int, report_fd
         code = 0
     except SystemExit as error:
         code = error.code if isinstance(error.code, int) else 0 if error.code is None else 1
-    except BaseException:  # noqa: BLE001 - printed to the child's log; the exit code says the rest
+    except BaseException as error:  # noqa: BLE001 - told, or printed to the child's log
         traceback.print_exc()
+        if not reported:
+            _answer(report_fd, Stillborn.of(error))
     finally:
         sys.stdout.flush()
         sys.stderr.flush()

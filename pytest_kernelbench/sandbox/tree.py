@@ -6,6 +6,8 @@ import contextlib
 import os
 import signal
 import time
+from collections import defaultdict
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,27 +21,46 @@ _STOPPED = frozenset("Tt") | _DEAD
 _BORN = 19
 """The place of a process's start in its ``stat`` behind the name."""
 _PROCESS_CLOCK = 2  # CPUCLOCK_SCHED, of all threads
+_GONE = (FileNotFoundError, ProcessLookupError)
+"""What /proc answers of who has ended; any other error is none of that, and nobody's end."""
 
 
 def descendants(pid: int) -> list[int]:
     """The pids of everything below ``pid``, parents before children."""
+    by_parent = None if _lists_children() else _by_parent()
     found = [pid]
     for parent in found:
-        found.extend(children(parent))
+        found.extend(children(parent) if by_parent is None else by_parent.pop(parent, ()))
     return found[1:]
 
 
 def children(pid: int) -> list[int]:
     """The pids of what ``pid`` has started, by any of its threads, and what it has adopted."""
+    if not _lists_children():
+        return _by_parent().get(pid, [])
     found: list[int] = []
-    try:
-        threads = os.listdir(f"/proc/{pid}/task")
-    except OSError:
-        return found
-    for thread in threads:
-        with contextlib.suppress(OSError):
+    for thread in _threads(pid):
+        with contextlib.suppress(*_GONE):
             text = Path(f"/proc/{pid}/task/{thread}/children").read_text(encoding="ascii")
             found.extend(map(int, text.split()))
+    return found
+
+
+@lru_cache(maxsize=1)
+def _lists_children() -> bool:
+    """Whether the kernel keeps lists of children (``CONFIG_PROC_CHILDREN``).
+
+    Asked once: where there are none, nobody would seem to have started anybody.
+    """
+    return Path("/proc/thread-self/children").exists()
+
+
+def _by_parent() -> dict[int, list[int]]:
+    """All processes that are to be seen, by whose child each is: slow, and the same everywhere."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for name in os.listdir("/proc"):
+        if name.isdecimal():
+            found[_parent(int(name))].append(int(name))
     return found
 
 
@@ -55,7 +76,7 @@ def command(pid: int) -> list[bytes]:
     """The words that the process was started with; empty if it has ended."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[:-1]
-    except OSError:
+    except (*_GONE, PermissionError):  # another user's may be hidden
         return []
 
 
@@ -128,21 +149,20 @@ def stop(pid: int) -> None:
     A signal to the process as a whole waits until one thread of the kernel's choice (one that
     sleeps, at that) has its turn on a processor; those that run go on until then.
     """
-    try:
-        threads = os.listdir(f"/proc/{pid}/task")
-    except OSError:
-        return  # it has ended
-    for thread in threads:
+    for thread in _threads(pid):
         with contextlib.suppress(ProcessLookupError):
             kernel.signal_thread(pid, int(thread), signal.SIGSTOP)
 
 
-def _thread_states(pid: int) -> Iterator[str]:
+def _threads(pid: int) -> list[str]:
     try:
-        threads = os.listdir(f"/proc/{pid}/task")
-    except OSError:
-        return  # it has ended
-    for thread in threads:
+        return os.listdir(f"/proc/{pid}/task")
+    except _GONE:
+        return []
+
+
+def _thread_states(pid: int) -> Iterator[str]:
+    for thread in _threads(pid):
         yield _stat(f"{pid}/task/{thread}")[0]
 
 
@@ -154,6 +174,6 @@ def _stat(who: str) -> list[str]:
     """From the state on: the name before it may hold anything."""
     try:
         text = Path(f"/proc/{who}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
+    except (*_GONE, PermissionError):  # likewise
         return ["", "0"]
     return text.rpartition(")")[2].split()

@@ -169,7 +169,7 @@ def raise_inner(walls: Walls, plan: Plan) -> None:
     kernel.forbid_new_privileges()
     _limit(plan)
     walls.up.append("resource limits")
-    walls.raise_("last to survive when memory runs out", offer_to_oom_killer)
+    walls.raise_("first to go when memory runs out", offer_to_oom_killer)
     readable, writable = allowed_paths(plan)
     if plan.gpu:
         # Drivers keep notes of their own in /proc, /dev and /run.
