@@ -72,6 +72,12 @@ def _running() -> list[psutil.Process]:
     return list(psutil.process_iter(["cmdline"]))
 
 
+def test_locks_of_several_processes_can_be_made() -> None:
+    body = "import multiprocessing; multiprocessing.Lock().acquire(); print(raised.shared_memory)"
+    said = inside(body)
+    assert (said.returncode, said.stdout, said.stderr) == (0, f"{walls.SHARED_MEMORY}\n", "")
+
+
 HOGS = {
     "its own": "held = b'x' * (400 << 20)\n",
     "of its children": (

@@ -1,7 +1,7 @@
 """Host memory that processes hold between them: what one limit a process cannot bound.
 
-Counted is what stands in the kernel's own books: private memory, shared memory that is mapped, and
-memory files that are only held by a descriptor.
+Counted is what stands in the kernel's own books: private memory, shared memory that is mapped,
+memory files that are only held by a descriptor, and files in a folder of memory.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
 _FIELD = re.compile(r"^(RssAnon|RssShmem|Pss_Anon|Pss_Shmem):\s*(\d+) kB$", re.MULTILINE)
 _KIB = 1024
@@ -21,14 +22,18 @@ _SHM_ROWS, _SHM_RSS = "/proc/sysvipc/shm", "rss"
 
 
 def held_bytes(
-    pids: list[int], limit_bytes: int, between: Callable[[], object] = lambda: None
+    pids: list[int],
+    limit_bytes: int,
+    between: Callable[[], object] = lambda: None,
+    folder: Path | None = None,
 ) -> int:
     """About what ``pids`` hold; exactly where that is above the limit.
 
     The quick look counts twice what forked processes share, so only the slow one may accuse.
     ``between`` is called before each process is looked at: how long that takes they choose.
+    ``folder`` is a file system in memory that is theirs alone.
     """
-    files = _memory_files(_each(pids, between)) + _segments()
+    files = _memory_files(_each(pids, between)) + _segments() + _filled(folder)
     quick = max(sum(_of(pid, "status", "RssShmem") for pid in _each(pids, between)), files)
     quick += sum(_of(pid, "status", "RssAnon") for pid in _each(pids, between))
     if quick <= limit_bytes:
@@ -76,6 +81,13 @@ def _memory_files(pids: Iterable[int]) -> int:
                         facts = os.stat(f"{folder}/{name}")
                         sizes[facts.st_ino] = facts.st_blocks * _BLOCK_BYTES
     return sum(sizes.values())
+
+
+def _filled(folder: Path | None) -> int:
+    if folder is None:
+        return 0
+    found = os.statvfs(folder)
+    return (found.f_blocks - found.f_bfree) * found.f_frsize
 
 
 def _segments() -> int:

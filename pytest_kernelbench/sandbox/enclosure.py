@@ -14,6 +14,7 @@ import os
 import signal
 import struct
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 from pytest_kernelbench.sandbox import kernel, landlock, seccomp, walls
@@ -21,7 +22,7 @@ from pytest_kernelbench.sandbox.appetite import held_bytes
 from pytest_kernelbench.sandbox.init import HEARD, end_descendants, watch
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable
     from pathlib import Path
 
 _STATUS = struct.Struct("<i")
@@ -38,11 +39,14 @@ class Bounds:
     memory_bytes: int
     processes: int
 
-    def exceeded(self, pids: list[int]) -> str:
-        """How ``pids`` have more than that; empty if they do not."""
+    def exceeded(self, folder: Path | None, pids: list[int]) -> str:
+        """How ``pids`` have more than that; empty if they do not.
+
+        ``folder`` is their own folder of memory files, if they have one.
+        """
         if len(pids) > self.processes:
             return f"{len(pids)} processes at a time are more than the {self.processes} allowed"
-        held = held_bytes(pids, self.memory_bytes)
+        held = held_bytes(pids, self.memory_bytes, folder=folder)
         if held > self.memory_bytes:
             allowed_gib = self.memory_bytes / (1 << 30)
             return f"its processes held {held / (1 << 30):.1f} of {allowed_gib:.1f} GiB of memory"
@@ -69,16 +73,18 @@ def enclose(readable: Iterable[Path], writable: Collection[Path], bounds: Bounds
     kernel.adopt_orphans()
     if own_pids:
         walls.raise_proc(raised)
+        walls.raise_shared_memory(raised, bounds.memory_bytes)
     signal.pthread_sigmask(signal.SIG_BLOCK, HEARD)
     child = os.fork()
     if child:
-        _be_init(child, write_end, bounds)
+        _be_init(child, write_end, partial(bounds.exceeded, raised.shared_memory))
     os.close(write_end)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, HEARD)
     kernel.die_with_parent(signal.SIGKILL)
     raised.up.append("memory and number of all its processes")
     kernel.forbid_new_privileges()
     raised.raise_("first to go when memory runs out", walls.offer_to_oom_killer)
+    writable = [*writable, *walls.own_places(raised)]
     walls.raise_read_only(raised, writable)
     raised.raise_("no capabilities", kernel.drop_capabilities)
     # Nobody is stopped who could be woken.
@@ -105,10 +111,10 @@ def _wait_for(init: int, status_fd: int) -> NoReturn:
     os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
 
 
-def _be_init(child: int, status_fd: int, bounds: Bounds) -> NoReturn:
+def _be_init(child: int, status_fd: int, exceeded: Callable[[list[int]], str]) -> NoReturn:
     """Watch ``child`` and all below to their end, and tell how ``child`` ended."""
     kernel.hide_memory()
-    status, why = watch(child, bounds.exceeded, _pass_over, _REST)
+    status, why = watch(child, exceeded, _pass_over, _REST)
     if os.getpid() != 1:  # else the kernel ends the rest with this process
         _end_the_rest()
     if why:

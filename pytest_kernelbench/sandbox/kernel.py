@@ -23,7 +23,8 @@ _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
 _MS_BIND, _MS_REC, _MS_PRIVATE = 0x1000, 0x4000, 0x40000
 _MS_REC_PRIVATE = _MS_REC | _MS_PRIVATE
-_MS_NOSUID_NODEV_NOEXEC = 2 | 4 | 8
+_MS_NOSUID_NODEV = 2 | 4
+_MS_NOSUID_NODEV_NOEXEC = _MS_NOSUID_NODEV | 8
 _CAPABILITY_VERSION_3 = 0x20080522
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -45,6 +46,12 @@ def mount_own_proc() -> None:
     """Mount a /proc of this pid namespace, seen by this mount namespace alone."""
     _check(_libc.mount(None, b"/", None, _MS_REC_PRIVATE, None))
     _check(_libc.mount(b"proc", b"/proc", b"proc", _MS_NOSUID_NODEV_NOEXEC, None))
+
+
+def mount_shared_memory(place: str, size_bytes: int) -> None:
+    """Mount a file system in memory there, empty and at most so large, for this namespace alone."""
+    options = f"size={size_bytes},mode=1777".encode()
+    _check(_libc.mount(b"tmpfs", place.encode(), b"tmpfs", _MS_NOSUID_NODEV, options))
 
 
 class _MountAttributes(ctypes.Structure):

@@ -32,9 +32,12 @@ from pytest_kernelbench.sandbox.plan import ALL_STOPPED, ENDING, STOP_ALL, Born,
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 _REST = 20
 """Looking at many processes takes a while: no more than one part in so many of the time."""
+_SHARED_BYTES = 1 << 30
+"""In /dev/shm, for who has no bound of memory."""
 _BY_KILL = 0
 """The kernel's SI_USER."""
 _END_PATIENCE_S, _LAST_PATIENCE_S = 5.0, 60.0
@@ -114,6 +117,8 @@ def _keeper(plan: Plan, fds: tuple[int, ...], interpreter: Interpreter, answer_f
             answer_fd = report_w  # what fails from here on is told there
             if new_pids:
                 walls.raise_proc(raised)
+            if new_pids and not plan.gpu:  # where the driver keeps files of its own
+                walls.raise_shared_memory(raised, plan.tree_bytes or _SHARED_BYTES)
             _init(plan, raised, sock_fd, status_fd, log_fd, report_w)
         # Only now: a child would inherit it, and could not be read by the referee.
         kernel.hide_memory()
@@ -164,7 +169,11 @@ def _init(  # noqa: PLR0913, PLR0917 - a descriptor each
     kernel.hide_memory()
     walls.close_descriptors({status_fd})
     orders = _Orders(status_fd)
-    look = None if plan.tree_bytes is None else partial(_too_much, plan.tree_bytes, orders.poll)
+    look = (
+        None
+        if plan.tree_bytes is None
+        else partial(_too_much, plan.tree_bytes, orders.poll, raised.shared_memory)
+    )
     status, held = watch(child, look, orders.obey, _REST)
     end_descendants(_END_PATIENCE_S)
     os.write(status_fd, ENDING.pack(status, held or 0))
@@ -174,9 +183,11 @@ def _init(  # noqa: PLR0913, PLR0917 - a descriptor each
     os._exit(0)
 
 
-def _too_much(limit_bytes: int, between: Callable[[], None], pids: list[int]) -> int:
+def _too_much(
+    limit_bytes: int, between: Callable[[], None], folder: Path | None, pids: list[int]
+) -> int:
     """What ``pids`` hold, if that is above the limit, else 0."""
-    found = held_bytes(pids, limit_bytes, between)
+    found = held_bytes(pids, limit_bytes, between, folder)
     return found if found > limit_bytes else 0
 
 

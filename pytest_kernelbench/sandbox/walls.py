@@ -34,6 +34,7 @@ READ_ONLY = "read-only mounts"
 DRIVER = Path("/proc/driver/nvidia")
 """There where the CUDA driver is."""
 _PROC = "/proc"
+SHARED_MEMORY = "/dev/shm"  # noqa: S108 - where the C library looks for it; mounted anew
 _GPU_DEVICES = ("nvidia*", "dri", "kfd", "shm/nvidia*")
 
 
@@ -45,6 +46,8 @@ class Walls:
         self.missing: list[str] = []
         self.own_mounts = False
         """Whether what is mounted from here on is mounted for nobody else."""
+        self.shared_memory: Path | None = None
+        """The folder of memory files, where it has one of its own."""
 
     def raise_(self, name: str, build: Callable[[], None]) -> bool:
         """Build one wall; a refusal by the kernel is noted, never passed over in silence."""
@@ -120,6 +123,15 @@ def raise_proc(walls: Walls) -> None:
     walls.raise_("own /proc", kernel.mount_own_proc)
 
 
+def raise_shared_memory(walls: Walls, size_bytes: int) -> None:
+    """A /dev/shm of its own, of at most so many bytes (called inside the namespace, by its init).
+
+    Locks and pools of ``multiprocessing`` need one to write to, and the machine's is everybody's.
+    """
+    if walls.raise_("own /dev/shm", lambda: kernel.mount_shared_memory(SHARED_MEMORY, size_bytes)):
+        walls.shared_memory = Path(SHARED_MEMORY)
+
+
 def raise_read_only(walls: Walls, writable: Iterable[Path]) -> None:
     """Nothing that is mounted can be changed, but what lies below ``writable``.
 
@@ -171,6 +183,7 @@ def raise_inner(walls: Walls, plan: Plan) -> None:
     walls.up.append("resource limits")
     walls.raise_("first to go when memory runs out", offer_to_oom_killer)
     readable, writable = allowed_paths(plan)
+    writable += own_places(walls)
     if plan.gpu:
         # Drivers keep notes of their own in /proc, /dev and /run.
         walls.missing.append(f"{READ_ONLY}: not where there is a device")
@@ -184,6 +197,11 @@ def raise_inner(walls: Walls, plan: Plan) -> None:
         walls.raise_("files (Landlock)", lambda: landlock.restrict(readable, writable))
     else:
         walls.missing.append("files (Landlock): not in this kernel")
+
+
+def own_places(walls: Walls) -> list[Path]:
+    """What else may be written to, since it was made for whoever is inside."""
+    return [walls.shared_memory] if walls.shared_memory is not None else []
 
 
 def allowed_paths(plan: Plan) -> tuple[list[Path], list[Path]]:
