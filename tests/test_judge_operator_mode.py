@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,8 +10,22 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from pytest_kernelbench.judge.operator_mode import OperatorMode, WideConvolutions  # noqa: E402
+from pytest_kernelbench.judge.program import load_program  # noqa: E402
+from pytest_kernelbench.judge.proofs import Evidence  # noqa: E402
 
-pytestmark = pytest.mark.slow
+PROBLEM = """\
+import torch
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.convolution = torch.nn.Conv2d(1, 2, 3)
+    def forward(self, x):
+        return self.convolution(x)
+def get_inputs():
+    return [torch.randn(1, 1, 5, 5)]
+def get_init_inputs():
+    return []
+"""
 
 
 class Given(OperatorMode):
@@ -53,3 +68,12 @@ def test_all_else_is_as_it_was(dtype: Any) -> None:
     with torch.no_grad(), Given() as given, WideConvolutions():
         assert model(torch.randn(1, 2, 8, dtype=dtype)).dtype == dtype
     assert given.dtypes == [dtype]
+
+
+@pytest.mark.parametrize(("dtype", "given_dtype"), [("fp16", "float32"), ("fp64", "float64")])
+def test_proofs_of_problems_run_so(tmp_path: Path, dtype: str, given_dtype: str) -> None:
+    path = tmp_path / "p.py"
+    path.write_text(PROBLEM)
+    with Given() as given:
+        Evidence(load_program(path), torch.device("cpu")).run(dtype=dtype)
+    assert given.dtypes == [getattr(torch, given_dtype)]
