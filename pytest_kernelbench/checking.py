@@ -41,18 +41,7 @@ def checked_settings(config: pytest.Config) -> tuple[Settings, Origins]:
         options.refuse_unknown(config)
         origins = Origins.of(config)
         given = settled(options.values(config), origins)
-        named_roots = given.get("problem_roots", ())
-        given.setdefault("problem_roots", default_roots(config))
-        given.setdefault("cache_dir", config.rootpath / ".kernelbench")
-        given |= _split_problems(given.get("problems", ()), config)
-        if not hasattr(config, "workerinput"):
-            _check_overwriting(given, config)
-        places = (given["problem_roots"], given["problem_files"], given["cache_dir"])
-        catalog = ProblemCatalog(*places, option="--kb-problems")
-        if not hasattr(config, "workerinput"):
-            _refuse(_empty_roots(named_roots, catalog, origins))
-        chosen = [f"{problem.level}/{problem.number}" for problem in catalog.named]
-        given["problems"] = tuple(dict.fromkeys([*given["problems"], *chosen]))
+        catalog = _settle_problems(given, config, origins)
         _settle_levels(given, origins)
         _settle_gates(given, catalog, origins)
         _refuse(_contradictions(given, origins))
@@ -66,20 +55,44 @@ def checked_settings(config: pytest.Config) -> tuple[Settings, Origins]:
         if not hasattr(config, "workerinput"):
             _check_device(given.get("device", "auto"), given.get("engine", "local"))
             _check_times(given)
-        if (commit := given.get("changed_since")) is not None:
-            from pytest_kernelbench.catalog.changed import changed_since
-
-            changed_since(commit, config.rootpath)  # refused before anything runs
-        if getattr(config.option, "kb_cache", None) is not None:
-            _check_cache(given["cache_dir"])
-        _check_places(given, config)
-        if given.get("html") is not None:
-            from pytest_kernelbench.reports.plots import available
-
-            available()
+        _check_what_is_there(given, config)
         return Settings(**given), origins
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
+
+
+def _settle_problems(
+    given: dict[str, Any], config: pytest.Config, origins: Origins
+) -> ProblemCatalog:
+    """Where problems are looked for, and which are asked for by their files."""
+    named_roots = given.get("problem_roots", ())
+    given.setdefault("problem_roots", default_roots(config))
+    given.setdefault("cache_dir", config.rootpath / ".kernelbench")
+    given |= _split_problems(given.get("problems", ()), config)
+    if not hasattr(config, "workerinput"):
+        _check_overwriting(given, config)
+    places = (given["problem_roots"], given["problem_files"], given["cache_dir"])
+    catalog = ProblemCatalog(*places, option="--kb-problems")
+    if not hasattr(config, "workerinput"):
+        _refuse(_empty_roots(named_roots, catalog, origins))
+    chosen = [f"{problem.level}/{problem.number}" for problem in catalog.named]
+    given["problems"] = tuple(dict.fromkeys([*given["problems"], *chosen]))
+    return catalog
+
+
+def _check_what_is_there(given: dict[str, Any], config: pytest.Config) -> None:
+    """What only the machine knows: a commit, folders, a package; refused before anything runs."""
+    if (commit := given.get("changed_since")) is not None:
+        from pytest_kernelbench.catalog.changed import changed_since
+
+        changed_since(commit, config.rootpath)
+    if getattr(config.option, "kb_cache", None) is not None:
+        _check_cache(given["cache_dir"])
+    _check_places(given, config)
+    if given.get("html") is not None:
+        from pytest_kernelbench.reports.plots import available
+
+        available()
 
 
 def default_roots(config: pytest.Config) -> tuple[Path, ...]:

@@ -7,17 +7,22 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_kernelbench.build.builder import Builder
+from pytest_kernelbench.build.extension import Extension
 from pytest_kernelbench.build.toolchain import find_toolchain
 from pytest_kernelbench.errors import BuildError
 from pytest_kernelbench.settings import Settings
 
 pytestmark = pytest.mark.slow
+Made = dict[str, Future[Extension]]
+USUAL = ("08_max_pool2d", "12_concat_scale")
 SOURCES = Path(__file__).parents[1] / "benchmarks" / "build_sources"
 REPORTS = Path(__file__).parent / "data" / "cases" / "reports"
 TOOLS = find_toolchain(os.environ)
@@ -32,6 +37,49 @@ class ModelNew(torch.nn.Module):
     def forward(self, a, b):
         return ext.f(a, b)
 """
+NEEDS_THE_WHOLE = ADD.replace(
+    "torch::Tensor f(",
+    "struct N : torch:: /* */ nn::Module {}; torch::Tensor f(",
+)
+"""The comment hides it from who looks through the text for what the lean headers lack."""
+GELU = r"""
+#include <torch/types.h>
+#include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDAGuard.h>
+
+template <typename scalar_t>
+__global__ void gelu_kernel(const scalar_t* __restrict__ x, scalar_t* __restrict__ y, int64_t n) {
+    int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < n) {
+        float v = static_cast<float>(x[i]);
+        y[i] = static_cast<scalar_t>(0.5f * v * (1.0f + erff(v * 0.70710678f)));
+    }
+}
+
+torch::Tensor gelu(torch::Tensor x) {
+    const at::cuda::OptionalCUDAGuard guard(x.device());
+    auto y = torch::empty_like(x);
+    const dim3 blocks((x.numel() + 255) / 256);
+    AT_DISPATCH_FLOATING_TYPES_AND_HALF(x.scalar_type(), "gelu", ([&] {
+        gelu_kernel<scalar_t><<<blocks, 256, 0, at::cuda::getCurrentCUDAStream()>>>(
+            x.data_ptr<scalar_t>(), y.data_ptr<scalar_t>(), x.numel());
+    }));
+    C10_CUDA_KERNEL_LAUNCH_CHECK();
+    return y;
+}
+"""
+DEVICE_CODE = f"""\
+import os
+os.environ["PYTEST_KERNELBENCH_PLAIN"] = "WHETHER"
+import torch
+from torch.utils.cpp_extension import load
+with open("gelu.cu", "w") as file:
+    file.write({GELU!r})
+load("gelu", ["gelu.cu"], extra_cuda_cflags=["-O3", "--use_fast_math"], is_python_module=False)
+class ModelNew(torch.nn.Module):
+    pass
+"""
+"""Device code alone: it is what is compared, and bindings read torch's headers once more."""
 REPLAY = """\
 import importlib.util, json, sys
 from pathlib import Path
@@ -49,6 +97,33 @@ print(json.dumps(module.ModelNew()(torch.tensor([2.0]), torch.tensor([5.0])).tol
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One cache for the module, so that precompiled headers serve all tests."""
     return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module")
+def made(cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
+    """What several tests look at, built at once: a compiler for each processor all the while."""
+    texts = {
+        "needs the whole": NEEDS_THE_WHOLE.replace("OP", "+"),
+        "wrong": ADD.replace("a OP b", "a + nope"),
+    }
+    if TOOLS.nvcc:
+        device = {
+            "device code, plain": DEVICE_CODE.replace("WHETHER", "1"),
+            "device code": DEVICE_CODE.replace("WHETHER", ""),
+        }
+        usual = {name: (SOURCES / f"{name}.py").read_text() for name in USUAL}
+        texts = device | texts | usual  # the longest first
+    folder = tmp_path_factory.mktemp("made")
+    paths = {name: folder / f"{name.replace(' ', '_')}.py" for name in texts}
+    for name, path in paths.items():
+        path.write_text(texts[name])
+    builder = Builder(Settings(cache_dir=cache), arch="9.0")
+    with pytest.MonkeyPatch.context() as patched:
+        # A header takes longer than it would spare these few; one is made by the test about it.
+        patched.setattr(builder._precompiled, "consider", lambda *_: None)
+        builds = builder.ahead((path, "ModelNew") for path in paths.values())
+        yield dict(zip(paths, builds, strict=True))
+        builder.close()
 
 
 def run_replay(folder: Path, solution: Path) -> Any:
@@ -138,46 +213,29 @@ def test_ninja_that_lies_in_the_environment_alone_is_found(
 
 
 @needs_compiler
-def test_what_the_lean_headers_lack_is_built_with_the_whole(cache: Path, tmp_path: Path) -> None:
-    body = "struct N : torch::nn::Module {}; torch::Tensor f(torch::Tensor a, torch::Tensor b)"
-    hidden = body.replace("torch::nn", "torch:: /* */ nn")
-    solution = tmp_path / "s.py"
-    solution.write_text(ADD.replace("torch::Tensor f(torch::Tensor a, torch::Tensor b)", hidden))
-    solution.write_text(solution.read_text().replace("OP", "+"))
-    builder = Builder(Settings(cache_dir=cache))
-    extension = builder.build(solution)
-    builder.close()
+def test_what_the_lean_headers_lack_is_built_with_the_whole(made: Made, tmp_path: Path) -> None:
+    extension = made["needs the whole"].result()
     assert "# plain, after the lean headers did not do" in tool_logs(extension.folder)
+    solution = tmp_path / "s.py"
+    solution.write_text(NEEDS_THE_WHOLE.replace("OP", "+"))
     assert run_replay(extension.folder, solution) == [7.0]
 
 
 @needs_compiler
-def test_the_error_shown_is_that_of_the_plain_build(cache: Path, tmp_path: Path) -> None:
-    solution = tmp_path / "s.py"
-    solution.write_text(ADD.replace("a OP b", "a + nope"))
-    builder = Builder(Settings(cache_dir=cache))
+def test_the_error_shown_is_that_of_the_plain_build(made: Made) -> None:
     with pytest.raises(BuildError) as caught:
-        builder.build(solution)
-    builder.close()
+        made["wrong"].result()
     assert str(caught.value).splitlines()[0].startswith("main.cpp:2: ")
     assert "nope" in str(caught.value).splitlines()[0]
     assert "# plain" in tool_logs(Path(caught.value.log).parent)
 
 
 @needs_nvcc
-def test_device_code_is_that_of_the_plain_build(cache: Path, tmp_path: Path) -> None:
+def test_device_code_is_that_of_the_plain_build(made: Made) -> None:
     from triton.backends.nvidia import driver
 
     cuobjdump = Path(driver.__file__).parent / "bin" / "cuobjdump"
-    builder = Builder(Settings(cache_dir=cache), arch="9.0")
-    solution = copy(SOURCES / "02_gelu_dispatch.py", tmp_path)
-    extension = builder.build(solution)
-    plain = tmp_path / "plain.py"
-    plain.write_text(
-        f"import os\nos.environ['PYTEST_KERNELBENCH_PLAIN'] = '1'\n{solution.read_text()}"
-    )
-    reference = builder.build(plain)
-    builder.close()
+    extension, reference = made["device code"].result(), made["device code, plain"].result()
     assert "# lean" in tool_logs(extension.folder)
     assert "# lean" not in tool_logs(reference.folder)
     assert "sm_90" in tool_logs(extension.folder)
@@ -195,12 +253,9 @@ def test_device_code_is_that_of_the_plain_build(cache: Path, tmp_path: Path) -> 
 
 
 @needs_nvcc
-@pytest.mark.parametrize("name", ["08_max_pool2d", "12_concat_scale"])
-def test_usual_sources_need_no_fall_back(cache: Path, tmp_path: Path, name: str) -> None:
-    builder = Builder(Settings(cache_dir=cache), arch="9.0")
-    extension = builder.build(copy(SOURCES / f"{name}.py", tmp_path))
-    builder.close()
-    logs = tool_logs(extension.folder)
+@pytest.mark.parametrize("name", USUAL)
+def test_usual_sources_need_no_fall_back(made: Made, name: str) -> None:
+    logs = tool_logs(made[name].result().folder)
     assert logs.count("# lean") == 2
     assert "# plain" not in logs
 

@@ -258,6 +258,31 @@ def test_a_pair_asked_for_twice_is_judged_twice(make: Any, seats: Any, pairs: An
     assert seats.made[0].pairs == [pair, pair]
 
 
+def test_all_that_are_coming_are_known_before_the_first_is_built(
+    make: Any, pairs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the first would take compilers that are the others'."""
+    known: list[int] = []
+
+    def note(builder: Builder, *_: object) -> Extension:
+        known.append(builder.progress.unfinished + builder._coming)
+        return BUILT
+
+    monkeypatch.setattr(Builder, "_make", note)
+    submit = Builder.submit
+
+    def submit_and_wait(builder: Builder, solution: Path, entry: str) -> Any:
+        building = submit(builder, solution, entry)
+        building.result(20)
+        return building
+
+    monkeypatch.setattr(Builder, "submit", submit_and_wait)
+    engine = make(A)
+    engine.ahead(pairs(4))
+    assert known == [5, 4, 3, 2], "each is counted twice while it is being asked for"
+    assert engine.builder._coming == 0
+
+
 def test_what_a_plugin_built_is_what_is_judged(make: Any, pairs: Any) -> None:
     engine = make(A)
     (pair,) = pairs(1, source="def (:")

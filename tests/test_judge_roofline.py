@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from pytest_kernelbench.judge.roofline import roofline, work_of
+from pytest_kernelbench.judge import roofline as roofline_module
+from pytest_kernelbench.judge.device import Device
+from pytest_kernelbench.judge.questions import Rates
+from pytest_kernelbench.judge.roofline import roof_of, roofline, work_of
 from pytest_kernelbench.settings import Settings
 from pytest_kernelbench.timing.roof import Roof
 
@@ -53,3 +57,37 @@ def test_where_tf32_is_allowed_the_roof_is_that_of_tf32(
     # Without TF32 a third of its rate is within reach all the same, by products of three parts.
     expected = max(rate, 8e14 / 3) if settings.arithmetic == "fp32" else rate
     assert roofline(work, roof, settings.arithmetic).flops_per_s == pytest.approx(expected)
+
+
+DEVICE = Device("NVIDIA H200", "GPU-0", "cuda:0", "9.0")
+
+
+class Oracle:
+    """Measures the same whenever it is asked, and counts."""
+
+    prepared = SimpleNamespace(l2_bytes=60 << 20)
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def ask(self, *_: Any) -> Rates:
+        self.asked += 1
+        return Rates(bandwidth_bytes_per_s=4e12, flops_per_s={"fp32": 5e13})
+
+
+def test_a_device_is_measured_once_and_anew_with_another_torch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    oracle: Any = Oracle()
+    first = roof_of(oracle, DEVICE, tmp_path)
+    assert roof_of(oracle, DEVICE, tmp_path) == first
+    assert oracle.asked == 1
+    monkeypatch.setattr(roofline_module, "installed", lambda _: "0.0")
+    assert roof_of(oracle, DEVICE, tmp_path).versions["torch"] == "0.0"
+    assert oracle.asked == 2
+
+
+def test_rates_that_cannot_be_kept_are_used_all_the_same(tmp_path: Path) -> None:
+    oracle: Any = Oracle()
+    (tmp_path / "roofs").write_text("in the way")
+    assert roof_of(oracle, DEVICE, tmp_path).bandwidth_bytes_per_s == 4e12

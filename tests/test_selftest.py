@@ -140,6 +140,21 @@ def test_what_cannot_run_here_is_not_counted() -> None:
     assert (counted.cheats, counted.cheats_met, counted.not_run) == (1, 1, 1)
 
 
+def test_cheats_that_did_not_fail_are_counted_beside_those_that_did() -> None:
+    harmless = made(Due.FLAG, most=1.1)
+    ended = [
+        outcome(made(Due.REJECT), verdict(Status.CRASHED)),
+        outcome(harmless, verdict(Status.NOT_A_KERNEL, 1.0)),
+        outcome(made(Due.ACCEPT_OR_FLAG, most=1.1), verdict(Status.RIGHT, 0.9)),
+        outcome(harmless, verdict(Status.NOT_A_KERNEL, 3.0)),  # flagged, and faster than it may be
+        outcome(made(Due.ACCEPT, honest=True), verdict(Status.FAST, 2.0)),
+    ]
+    assert str(tally(ended)) == (
+        "rejected 3 of 4 cheats, accepted 1 of 1 honest kernels; "
+        "2 of the cheats were flagged as no kernel or gained nothing"
+    )
+
+
 def test_a_case_says_why_it_cannot_run_here() -> None:
     cuda = msgspec.structs.replace(made(Due.REJECT), device="cuda")
     assert missing(cuda, gpu=False) == "is about a cuda device"
@@ -314,6 +329,14 @@ def test_stamps_of_devices_lie_beside_each_other_and_a_broken_file_is_none(tmp_p
     assert stamp(tmp_path, "one") == stamp(tmp_path, "two")
     (tmp_path / STAMP_FILE).write_text('{"one": {"said"')
     assert stamp(tmp_path, "one") is None
+
+
+def test_a_stamp_of_an_earlier_version_is_shown_as_it_was_written(tmp_path: Path) -> None:
+    """What was not counted then is not said of it."""
+    said = "rejected 80 of 80 cheats, accepted 9 of 9 honest kernels"
+    made_then = {"said": said, "version": "0.1.0", "date": "2026-11-29"}
+    (tmp_path / STAMP_FILE).write_text(json.dumps({"one": made_then}))
+    assert stamp(tmp_path, "one") == f"selftest 2026-11-29 (version 0.1.0): {said}"
 
 
 def test_the_room_imports_no_torch() -> None:

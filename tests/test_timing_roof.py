@@ -58,6 +58,14 @@ def test_what_is_not_this_devices_roof_is_measured_again(tmp_path: Path, content
     assert load_roof(tmp_path, "GPU-1", VERSIONS) is None
 
 
+def test_what_cannot_be_read_is_measured_again(tmp_path: Path) -> None:
+    """A folder in its place, or in that of the folder a file."""
+    roof_path(tmp_path, "GPU-1").mkdir(parents=True)
+    assert load_roof(tmp_path, "GPU-1", VERSIONS) is None
+    (tmp_path / "cache").write_text("")
+    assert load_roof(tmp_path / "cache", "GPU-1", VERSIONS) is None
+
+
 def test_other_versions_are_measured_again(tmp_path: Path) -> None:
     store_roof(tmp_path, ROOF)
     assert load_roof(tmp_path, "GPU-1", {**VERSIONS, "torch": "2.12"}) is None

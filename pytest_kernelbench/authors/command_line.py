@@ -47,6 +47,18 @@ def add_sample_options(parser: argparse.ArgumentParser) -> None:
 def add_refine_options(parser: argparse.ArgumentParser) -> None:
     """Declare what ``refine_command`` reads."""
     _add_model_options(parser, required=False)
+    _add_turns(parser)
+    _add_judging(parser)
+    _add_chosen_problems(parser)
+    _add_help_options(parser)
+
+
+def add_study_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what ``study_command`` reads."""
+    parser.add_argument("file", type=Path, help="the study, a TOML file")
+
+
+def _add_turns(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--replay", type=Path, metavar="FILE", help="judge a trajectory again, asking no model"
     )
@@ -72,6 +84,9 @@ def add_refine_options(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="begin at the solutions of this folder",
     )
+
+
+def _add_judging(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", type=argument(device), default="auto", help="where to judge")
     add_size(parser)
     parser.add_argument(
@@ -96,13 +111,6 @@ def add_refine_options(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="what is built and found out (default: %(default)s)",
     )
-    _add_chosen_problems(parser)
-    _add_help_options(parser)
-
-
-def add_study_options(parser: argparse.ArgumentParser) -> None:
-    """Declare what ``study_command`` reads."""
-    parser.add_argument("file", type=Path, help="the study, a TOML file")
 
 
 def _add_model_options(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
@@ -115,6 +123,12 @@ def _add_model_options(parser: argparse.ArgumentParser, *, required: bool = True
         metavar="NAME",
         help="environment variable with the key (default: %(default)s)",
     )
+    _add_request(parser)
+    _add_pace(parser)
+    _add_spending(parser)
+
+
+def _add_request(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--temperature", type=argument(real(0)), metavar="X", help="(default: the endpoint's)"
     )
@@ -133,6 +147,9 @@ def _add_model_options(parser: argparse.ArgumentParser, *, required: bool = True
     parser.add_argument(
         "--no-stream", action="store_true", help="take each answer whole, not as it is written"
     )
+
+
+def _add_pace(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--concurrency",
         type=argument(whole(1)),
@@ -158,6 +175,9 @@ def _add_model_options(parser: argparse.ArgumentParser, *, required: bool = True
         "--requests-per-minute", type=argument(whole(1)), metavar="N", help="at most"
     )
     parser.add_argument("--tokens-per-minute", type=argument(whole(1)), metavar="N", help="at most")
+
+
+def _add_spending(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget-tokens", type=argument(whole(1)), metavar="N", help="ask no more after so many"
     )

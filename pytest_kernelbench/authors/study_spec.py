@@ -25,6 +25,8 @@ from pytest_kernelbench.reading import problem as read_problem_id
 from pytest_kernelbench.settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pytest_kernelbench.catalog.pair import Problem
 
 
@@ -193,6 +195,17 @@ def read_study(path: Path) -> Study:
     check_baselines(settings)
     catalog = ProblemCatalog(settings.problem_roots)
     study = Study(spec, folder, settings, _problems(spec, catalog))
+    _check_names(spec, path)
+    for number, arm in enumerate(spec.arm):
+        _check_start(arm, spec.arm[:number], path)
+        for model in spec.model:
+            study.plan(model, arm)
+    for model in spec.model:
+        model.budget()
+    return study
+
+
+def _check_names(spec: StudySpec, path: Path) -> None:
     for what, names in (
         ("model", [m.name for m in spec.model]),
         ("arm", [a.name for a in spec.arm]),
@@ -206,26 +219,23 @@ def read_study(path: Path) -> Study:
                     f"{path}: {what} {name!r}: names are folders, each its own, without / and ."
                 )
                 raise UsageError(message)
-    for number, arm in enumerate(spec.arm):
-        before = {each.name: each for each in spec.arm[:number] if not each.refines}
-        if arm.start and arm.start not in before:
-            can = f"there are {', '.join(before)}" if before else "there is none"
-            message = (
-                f"{path}: arm {arm.name!r} starts from {arm.start!r}: it can start from an arm "
-                f"before it that only samples; {can}"
-            )
-            raise UsageError(message)
-        if arm.start and arm.samples not in (1, before[arm.start].samples):
-            message = (
-                f"{path}: arm {arm.name!r} starts from the {before[arm.start].samples} samples of "
-                f"{arm.start!r}: leave its own samples = {arm.samples} out"
-            )
-            raise UsageError(message)
-        for model in spec.model:
-            study.plan(model, arm)
-    for model in spec.model:
-        model.budget()
-    return study
+
+
+def _check_start(arm: ArmSpec, earlier: Sequence[ArmSpec], path: Path) -> None:
+    before = {each.name: each for each in earlier if not each.refines}
+    if arm.start and arm.start not in before:
+        can = f"there are {', '.join(before)}" if before else "there is none"
+        message = (
+            f"{path}: arm {arm.name!r} starts from {arm.start!r}: it can start from an arm "
+            f"before it that only samples; {can}"
+        )
+        raise UsageError(message)
+    if arm.start and arm.samples not in (1, before[arm.start].samples):
+        message = (
+            f"{path}: arm {arm.name!r} starts from the {before[arm.start].samples} samples of "
+            f"{arm.start!r}: leave its own samples = {arm.samples} out"
+        )
+        raise UsageError(message)
 
 
 def _settings(spec: StudySpec, home: Path) -> Settings:

@@ -111,14 +111,25 @@ class Builder:
         """
         return self.submit(solution, entry).result()
 
-    def ahead(self, solutions: Iterable[tuple[Path, str]]) -> None:
-        """Start building each ``(path, entry)``, in order, in the background."""
+    def ahead(self, solutions: Iterable[tuple[Path, str]]) -> list[Future[Extension]]:
+        """Start building each ``(path, entry)``, in order, in the background.
+
+        Raises ``MachineError`` once the builder is closed.
+        """
         coming = list(solutions)
-        self._coming += len(coming)
-        for solution, entry in coming:
-            # The first begins before the last is asked for, and must not take the others' slots.
-            self.submit(solution, entry)
-            self._coming -= 1
+        # The first begins before the last is asked for, and must not take the others' slots.
+        with self._lock:
+            self._coming += len(coming)
+        asked: list[Future[Extension]] = []
+        try:
+            for solution, entry in coming:
+                asked.append(self.submit(solution, entry))
+                with self._lock:
+                    self._coming -= 1
+        finally:
+            with self._lock:
+                self._coming -= len(coming) - len(asked)
+        return asked
 
     @property
     def store(self) -> Store:
@@ -203,8 +214,10 @@ class Builder:
             if (known := self._believed(key, solution)) is not None:
                 return self._answer(key, known, cached=True)
             key, made = self._build(solution, entry, base)
-        self._adopted += 1
-        if self._adopted % _EVICT_EVERY == 0:
+        with self._lock:
+            self._adopted += 1
+            many = self._adopted % _EVICT_EVERY == 0
+        if many:
             self._tidy()
         return self._answer(key, made, cached=False)
 

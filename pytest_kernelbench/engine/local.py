@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from pytest_kernelbench.build.extension import Extension
-    from pytest_kernelbench.catalog.pair import Pair, Problem
+    from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
     from pytest_kernelbench.judge.device import Device
     from pytest_kernelbench.settings import Settings
     from pytest_kernelbench.verdict import Verdict
@@ -78,15 +78,18 @@ class LocalEngine:
 
     def ahead(self, pairs: Iterable[Pair]) -> None:
         """Start on these pairs in the background, in order: build them, and judge what is built."""
+        coming: list[tuple[Solution, Task | None]] = []
         for pair in pairs:
             if self._lacks(pair):
                 continue
             task = None if self.settings.build_only else self._board.announce(pair)
-            if task is None:
-                self.builder.submit(pair.solution.path, pair.solution.entry)
-            else:
+            if task is not None:
                 self._count(task)
-                self._start(task)
+            coming.append((pair.solution, task))
+        builds = self.builder.ahead((solution.path, solution.entry) for solution, _ in coming)
+        for (_, task), building in zip(coming, builds, strict=True):
+            if task is not None:
+                self._follow(task, building)
 
     def submit(self, pair: Pair) -> Future[Verdict]:
         """A future of the verdict, whatever happens; cancelling it works until it is judged."""
@@ -170,9 +173,12 @@ class LocalEngine:
         return task
 
     def _start(self, task: Task) -> None:
-        """Have the pair built; when it is, it can be judged."""
+        """Have the pair built."""
         solution = task.pair.solution
-        building = self.builder.submit(solution.path, solution.entry)
+        self._follow(task, self.builder.submit(solution.path, solution.entry))
+
+    def _follow(self, task: Task, building: Future[Extension]) -> None:
+        """Once it is built it can be judged."""
         building.add_done_callback(lambda built: self._built(task, built))
 
     def _count(self, task: Task) -> None:

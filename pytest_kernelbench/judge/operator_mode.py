@@ -38,3 +38,24 @@ class Zeroed(OperatorMode):
         made = func(*args, **(kwargs or {}))
         unwritten = func.overloadpacket in _UNINITIALIZED and not made.is_quantized
         return made.zero_() if unwritten else made
+
+
+class WideConvolutions(OperatorMode):
+    """Within it convolutions in float16 on a CPU are computed in float32, and rounded to float16.
+
+    As devices do it: products of halves are exact in float32, in which they add up. torch's own way
+    on a CPU without arithmetic in float16 takes many times as long for the same.
+    """
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Run ``func``, on wide copies of what it is given if it is such a convolution."""
+        kwargs = kwargs or {}
+        if func.overloadpacket is torch.ops.aten.convolution:
+            given = args[0]
+            if given.dtype == torch.float16 and given.device.type == "cpu":
+                return func(*map(_widened, args), **kwargs).to(given.dtype)
+        return func(*args, **kwargs)
+
+
+def _widened(argument: Any) -> Any:
+    return argument.float() if isinstance(argument, torch.Tensor) else argument

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench import __version__
@@ -26,7 +29,7 @@ unread, its time says so (``race``).
 
 def roof_of(bench: Bench, device: Device, cache_dir: Path) -> Roof:
     """The stored roof of the device, or a new one."""
-    versions = {"driver": device.driver, "kernelbench": __version__}
+    versions = {"driver": device.driver, "torch": _torch(), "kernelbench": __version__}
     known = load_roof(cache_dir, device.uuid, versions)
     if known is not None:
         return known
@@ -39,8 +42,18 @@ def roof_of(bench: Bench, device: Device, cache_dir: Path) -> Roof:
         write_back_bytes=bench.prepared.l2_bytes,
         versions=versions,
     )
-    store_roof(cache_dir, roof)
+    # Only kept to spare the next session seconds: no verdict is lost for a full disk.
+    with suppress(OSError):
+        store_roof(cache_dir, roof)
     return roof
+
+
+def _torch() -> str:
+    """Of the installed one, which tells CUDA's, too: a referee does not import it."""
+    try:
+        return installed("torch")
+    except PackageNotFoundError:
+        return ""  # one that is only on the path has no metadata
 
 
 def work_of(prepared: questions.Prepared, dtype: str) -> Work:

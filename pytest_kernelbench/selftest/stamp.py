@@ -31,21 +31,34 @@ class Tally:
     honest: int
     honest_met: int
     not_run: int
+    cheats_let_through: int
+    """Of those met: right, but flagged as no kernel or without the gain that they were made for."""
 
     def __str__(self) -> str:
         return (
             f"rejected {self.cheats_met} of {self.cheats} cheats, "
-            f"accepted {self.honest_met} of {self.honest} honest kernels"
+            f"accepted {self.honest_met} of {self.honest} honest kernels; "
+            f"{self.cheats_let_through} of the cheats were flagged as no kernel or gained nothing"
         )
 
 
 def tally(outcomes: Sequence[Outcome]) -> Tally:
-    """Count. A cheat that gained nothing, or was flagged where that is due, counts as rejected."""
+    """Count. A cheat that gained nothing, or was flagged where that is due, counts as rejected.
+
+    How many these are is counted beside it: they came to an end without failing.
+    """
     judged = [outcome for outcome in outcomes if outcome.judged]
-    cheats = [outcome.ok for outcome in judged if not outcome.case.honest]
+    cheats = [outcome for outcome in judged if not outcome.case.honest]
+    met = [outcome for outcome in cheats if outcome.ok]
     honest = [outcome.ok for outcome in judged if outcome.case.honest]
-    not_run = len(outcomes) - len(judged)
-    return Tally(len(cheats), sum(cheats), len(honest), sum(honest), not_run)
+    return Tally(
+        cheats=len(cheats),
+        cheats_met=len(met),
+        honest=len(honest),
+        honest_met=sum(honest),
+        not_run=len(outcomes) - len(judged),
+        cheats_let_through=sum(outcome.verdict.status.right for outcome in met),
+    )
 
 
 def write_stamp(cache_dir: Path, device_uuid: str, counted: Tally) -> None:

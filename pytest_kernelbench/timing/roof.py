@@ -33,7 +33,7 @@ class Roof:
     write_back_bytes: int = 0
     """How much of the output may be in a cache when a call counts as done: the L2's size."""
     versions: Mapping[str, str] = field(default_factory=dict)
-    """Of what measured it (driver, torch, CUDA): other versions, measured again."""
+    """Of what measured it (driver, torch, this package): other versions, measured again."""
     schema: int = SCHEMA_VERSION
 
     def __post_init__(self) -> None:
@@ -59,19 +59,22 @@ def roof_path(cache_dir: Path, uuid: str) -> Path:
 def load_roof(cache_dir: Path, uuid: str, versions: Mapping[str, str]) -> Roof | None:
     """The stored roof, or None where it must be measured (again).
 
-    Measured again: none stored, another schema or versions, a file that does not parse (it is a
-    cache: whatever is wrong with it, measuring puts it right).
+    Measured again: none stored, another schema or versions, a file that cannot be read or does not
+    parse (it is a cache: whatever is wrong with it, measuring does instead).
     """
     try:
         roof = decoded(roof_path(cache_dir, uuid).read_bytes(), Roof)
-    except (FileNotFoundError, msgspec.MsgspecError):
+    except (OSError, msgspec.MsgspecError):
         return None
     fits = roof.schema == SCHEMA_VERSION and roof.uuid == uuid and roof.versions == versions
     return roof if fits else None
 
 
 def store_roof(cache_dir: Path, roof: Roof) -> Path:
-    """Write the roof so that a reader sees the old file or the new one, never half of it."""
+    """Write the roof so that a reader sees the old file or the new one, never half of it.
+
+    Raises ``OSError`` where it cannot be written: it can be used all the same.
+    """
     path = roof_path(cache_dir, roof.uuid)
     path.parent.mkdir(parents=True, exist_ok=True)
     text = msgspec.json.format(msgspec.json.encode(roof), indent=2)
