@@ -489,6 +489,9 @@ def test_shapes_beside_a_reference(tmp_path: Path) -> None:
     problem = problem_of_file(reference, tmp_path / "cache", 1)
     assert problem.path != reference
     assert problem.path.read_text().endswith("SHAPES = [{'N': 8}, {'N': 16}]\n")
+    write(tmp_path, "01_x/shapes.py", "SHAPES: list[dict[str, int]] = [{'N': 9}]\n")
+    problem = problem_of_file(reference, tmp_path / "cache", 1)
+    assert problem.path.read_text().endswith("SHAPES = [{'N': 9}]\n")
     for none in ("SHAPES = [f(1)]", "SHAPES = 3", "SHAPES = [[1]]", "SHAPES = [{'M': 1}]", "x("):
         write(tmp_path, "01_x/shapes.py", none)
         assert problem_of_file(reference, tmp_path / "cache", 1).path == reference

@@ -178,13 +178,21 @@ def _declared_shapes(path: Path, text: str) -> str:
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
     for statement in body:
-        if isinstance(statement, ast.Assign) and any(
-            isinstance(target, ast.Name) and target.id == "SHAPES" for target in statement.targets
-        ):
-            shapes = _literal(statement.value)
+        value = _assigned(statement, "SHAPES")
+        if value is not None:
+            shapes = _literal(value)
             fitting = _by_constants(shapes, top_level_names(text) or {})
             return f"\n\nSHAPES = {fitting!r}\n" if fitting else ""
     return ""
+
+
+def _assigned(statement: ast.stmt, name: str) -> ast.expr | None:
+    """What a statement assigns to ``name``, if it does."""
+    if not isinstance(statement, ast.Assign | ast.AnnAssign):
+        return None
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    named = any(isinstance(target, ast.Name) and target.id == name for target in targets)
+    return statement.value if named else None
 
 
 def _literal(node: ast.expr) -> list[dict[str, Any]]:
