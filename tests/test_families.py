@@ -20,7 +20,7 @@ ORDER = Prepare("p.py", "full", "cpu", "fp32", 1, 1e-4, 1e-4, tf32=False, thread
 
 
 def drawn() -> torch.Tensor:
-    return torch.rand(256, 300) + 0.5
+    return torch.rand(64, 400) + 0.5
 
 
 def test_a_problem_is_asked_with_what_it_bears() -> None:
@@ -110,7 +110,7 @@ def softmax(x: torch.Tensor) -> torch.Tensor:
 
 SHORTCUTS = {
     "relu": (relu, guarded_relu, drawn, "mixed"),
-    "softmax": (softmax, guarded_softmax, lambda: torch.randn(256, 300), "mixed"),
+    "softmax": (softmax, guarded_softmax, lambda: 2.0 * torch.randn(64, 400), "mixed"),
     "relu of rows": (relu, relu_of_rows, drawn, "spotted"),
 }
 
@@ -144,23 +144,3 @@ def test_a_shortcut_by_the_first_numbers_is_seen_by_mixtures_alone(name: str) ->
     )
     for seed in range(20):
         assert agrees(forward, forward, made, mixture, seed)
-
-
-@pytest.mark.parametrize("family", MIXTURES)
-def test_plain_sums_agree_where_few_are_large(family: str) -> None:
-    """Sums of large terms that nearly cancel, one after the other: no share of all deviation."""
-
-    def in_order(x: torch.Tensor) -> torch.Tensor:
-        total = torch.zeros(x.shape[0])
-        for column in x.unbind(1):
-            total = total + column
-        return total
-
-    for seed in range(10):
-        assert agrees(
-            lambda x: x.double().sum(1).to(x.dtype),
-            in_order,
-            lambda: torch.randn(1024, 1000),
-            family,
-            seed,
-        )

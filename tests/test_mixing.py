@@ -8,7 +8,7 @@ import torch
 from pytest_kernelbench.judge.mixing import mixed
 
 WAYS = ("negated", "large", "shifted")
-SHAPES = [(2,), (5,), (300,), (100_000,), (1, 64, 64), (2, 3, 40, 40), (7, 1000), (192, 320)]
+SHAPES = [(2,), (5,), (300,), (30_000,), (1, 64, 64), (2, 3, 40, 40), (7, 1000), (100, 320)]
 DRAWS = 40
 
 
@@ -38,14 +38,14 @@ def test_some_is_changed_and_never_all(shape: tuple[int, ...], spots: bool) -> N
 
 @pytest.mark.parametrize("spots", [False, True])
 def test_the_seed_decides_all_of_it(spots: bool) -> None:  # noqa: FBT001
-    tensor = drawn(256, 300)
+    tensor = drawn(100, 320)
     first, again, other = (made(tensor, seed, spots=spots) for seed in (1, 1, 2))
     assert torch.equal(first, again)
     assert not torch.equal(first, other)
 
 
 def test_rows_change_whole_and_each_in_one_way() -> None:
-    tensor = drawn(256, 300)
+    tensor = drawn(100, 320)
     got = made(tensor, 3, spots=False)
     ways = {way: (got == change(tensor, way)).all(1) for way in WAYS}
     kept = (got == tensor).all(1)
@@ -55,17 +55,20 @@ def test_rows_change_whole_and_each_in_one_way() -> None:
 
 
 def test_about_an_eighth_and_nobody_foresees_how_many() -> None:
-    tensor = drawn(256, 300)
+    tensor = drawn(100, 320)
     counts = [
         int((made(tensor, seed, spots=False) != tensor).any(1).sum()) for seed in range(DRAWS)
     ]
-    assert 256 / 8 * 0.8 < sum(counts) / DRAWS < 256 / 8 * 1.25
+    assert 100 / 8 * 0.8 < sum(counts) / DRAWS < 100 / 8 * 1.25
     assert len(set(counts)) > 5
 
 
-@pytest.mark.parametrize("shape", [(100_000,), (128, 10, 8), (192, 320), (4, 3, 64, 64)], ids=str)
+@pytest.mark.parametrize("shape", [(30_000,), (128, 10, 8), (100, 320), (4, 3, 48, 48)], ids=str)
 def test_the_first_numbers_say_nothing_in_seven_of_eight_draws(shape: tuple[int, ...]) -> None:
-    """Where there are at least 16 slices of 64 numbers: also of short rows, or of few long ones."""
+    """Where there are at least 16 slices of 64 numbers: also of short rows, or of few long ones.
+
+    (Tensors so small that torch takes one thread: a test waits for no other process.)
+    """
     tensor, draws = drawn(*shape), 400
     for spots, most in ((False, 1 / 8), (True, 1 / 8)):
         seen = sum(
@@ -76,7 +79,7 @@ def test_the_first_numbers_say_nothing_in_seven_of_eight_draws(shape: tuple[int,
 
 
 def test_numbers_that_lie_evenly_mostly_miss_the_spots() -> None:
-    tensor, draws = drawn(512, 512), 200
+    tensor, draws = drawn(128, 240), 200
     every = tensor.numel() // 64
     seen = sum(
         not torch.equal(made(tensor, seed, spots=True).view(-1)[::every], tensor.view(-1)[::every])
