@@ -112,3 +112,16 @@ def test_what_all_outputs_have_in_common_allows_nothing() -> None:
 
     got = short(a, 10) @ short(b, 10) + 1e3
     assert found(raised, [a, b], "zero_mean", got) == Status.WRONG_VALUE.value
+
+
+@pytest.mark.parametrize("family", ["mixed", "spotted"])
+def test_where_few_outputs_are_large_these_are_the_measure(family: str) -> None:
+    """A sum of large terms that nearly cancel is a small one with their rounding."""
+    x = noise(4096)
+    x[7] = 1e3
+    near, far = x.clone(), x.clone()
+    near[9] += 0.02
+    far[9] += 0.2
+    assert not found(torch.clone, [x], family, near)
+    assert found(torch.clone, [x], "zero_mean", near) == Status.WRONG_VALUE.value
+    assert found(torch.clone, [x], family, far) == Status.WRONG_VALUE.value

@@ -67,7 +67,7 @@ def test_foreign_file_gets_defaults(tmp_path: Path) -> None:
     assert not program.is_native
     assert (program.SMOKE, program.SHAPES) == ({}, ())
     assert program.DTYPES == ("fp32", "fp16", "bf16")
-    assert program.FAMILIES == ("negated", "zero_mean", "large", "small")
+    assert program.FAMILIES == ("negated", "zero_mean", "large", "small", "mixed")
     assert sizes(program) == [("full", {})]
     assert program.make_init_inputs(0) == []
     assert program.make_inputs(0)[0].shape == (2, 2)

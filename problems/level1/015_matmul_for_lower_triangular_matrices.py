@@ -11,7 +11,7 @@ SHAPES = [
     {"M": 1021},
     {"M": 2048},
 ]
-FAMILIES = ("negated", "large", "small")  # a fresh normal tensor would not be triangular
+FAMILIES = ("negated", "large", "small", "mixed")  # a fresh normal tensor would not be triangular
 
 
 class Model(nn.Module):

@@ -20,7 +20,8 @@ SHAPES = [
     {"BATCH_SIZE": 3, "NUM_HEADS": 5, "SEQUENCE_LENGTH": 333, "EMBEDDING_DIMENSION": 128},
     {"BATCH_SIZE": 8},
 ]
-FAMILIES = ("negated", "zero_mean", "small")  # thirty times the usual, rounding decides near ties
+# thirty times the usual, rounding decides near ties
+FAMILIES = ("negated", "zero_mean", "small", "mixed")
 
 
 class Model(nn.Module):

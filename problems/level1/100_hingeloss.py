@@ -17,7 +17,7 @@ SHAPES = [
     {"BATCH_SIZE": 1029, "FEATURES": 1029},
     {"BATCH_SIZE": 16384, "FEATURES": 16384},
 ]
-FAMILIES = ("negated",)  # targets must stay plus or minus one
+FAMILIES = ("negated", "mixed")  # targets must stay plus or minus one
 
 
 class Model(nn.Module):

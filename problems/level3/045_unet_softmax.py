@@ -29,7 +29,7 @@ SHAPES = [
     {"BATCH_SIZE": 4, "OUT_CHANNELS": 10, "HEIGHT": 32, "WIDTH": 256, "FEATURES": 32},
 ]
 DTYPES = ("fp32",)
-FAMILIES = ("negated", "zero_mean", "large")
+FAMILIES = ("negated", "zero_mean", "large", "mixed")
 
 
 def centre_(weight: torch.Tensor, dim: int, gain: float) -> None:

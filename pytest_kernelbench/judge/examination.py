@@ -11,7 +11,7 @@ from pytest_kernelbench.judge import families
 from pytest_kernelbench.judge.agreement import inconstant, insensitive
 from pytest_kernelbench.judge.checks import overlaps
 from pytest_kernelbench.judge.handover import Form, laid_out
-from pytest_kernelbench.judge.program import ALL_FAMILIES, map_clone
+from pytest_kernelbench.judge.program import map_clone
 from pytest_kernelbench.judge.spans import contiguous_spans
 from pytest_kernelbench.judge.variation import mode_of
 from pytest_kernelbench.judge.weakness import hidden_step, negligible_term
@@ -61,9 +61,8 @@ class Examination:
         self._draws_random = reference.draws_random(map_clone(self._arguments))
         self._rng = 0 if self._draws_random else None
         self._structure, self._outputs = reference.forward(map_clone(self._arguments), self._rng)
-        declared = reference.program.FAMILIES
-        usable = () if self._draws_random else ALL_FAMILIES
-        self._families = tuple(family for family in usable if family in declared)
+        usable = () if self._draws_random else reference.program.FAMILIES
+        self._families = tuple(families.rounds(usable))
 
     def facts(self) -> Facts:
         """Raises ``ProblemError`` where no solution can be judged by the problem."""

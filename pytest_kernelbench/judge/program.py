@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 OWN_MODULES = "pytest_kernelbench_problem_"
 """How the modules of problems' files are called, from the left."""
 ALL_DTYPES = ("fp32", "fp16", "bf16")
-ALL_FAMILIES = ("negated", "zero_mean", "large", "small")
+ALL_FAMILIES = ("negated", "zero_mean", "large", "small", "mixed")
 
 
 @dataclass

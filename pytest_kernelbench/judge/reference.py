@@ -62,7 +62,7 @@ class Reference:
     def inputs(self, seed: int, family: str) -> list[Any]:
         """The arguments of ``forward`` that ``seed`` draws."""
         arguments = self.program.make_inputs(seed, self.device, self._cast)
-        return families.transformed(arguments, family)
+        return families.transformed(arguments, family, self.program.FAMILIES)
 
     def forward(self, arguments: list[Any], rng: int | None) -> tuple[str, list[torch.Tensor]]:
         """``(structure, tensors)`` of one forward without gradients."""

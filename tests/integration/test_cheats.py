@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from judged import Judge, judging
 
+from pytest_kernelbench.engine.local import LocalEngine
 from pytest_kernelbench.selftest.rule import outcome
-from pytest_kernelbench.selftest.session import missing
+from pytest_kernelbench.selftest.session import missing, run_cases
 from pytest_kernelbench.selftest.table import CORPUS, load_cases
+from pytest_kernelbench.settings import Settings
 from pytest_kernelbench.verdict import Status
 
 CASES = {case.name: case for case in load_cases()}
@@ -159,6 +162,20 @@ def test_every_other_case_ends_as_the_table_says(judge: Judge, problems: Path, n
     case = CASES[name]
     verdict = judge(problems / case.problem_path.name, case.path)
     assert outcome(case, verdict).ok, (verdict.status, verdict.reasons, verdict.notes)
+
+
+BUILT = {"less_guard_relu": (VALUE,), "less_guard_softmax": (VALUE,)}
+"""What needs a compiler, and a build."""
+
+
+@pytest.mark.slow
+def test_a_cheat_that_is_compiled_is_rejected_for_what_it_does(tmp_path: Path) -> None:
+    cases = [CASES[name] for name in BUILT if not missing(CASES[name], gpu=False)]
+    with closing(LocalEngine(Settings(cache_dir=tmp_path, device="cpu"))) as engine:
+        for found in run_cases(engine, cases):
+            verdict = found.verdict
+            assert verdict.status in BUILT[found.case.name], (verdict.status, verdict.reasons)
+            assert "unlike the rest" in verdict.reasons[0]
 
 
 @pytest.mark.slow
