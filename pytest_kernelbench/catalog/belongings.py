@@ -49,7 +49,7 @@ def belongings(solution: Path) -> list[Path]:
     refused: set[Path] = {solution}
     while len(taken) < MOST:
         near = [path for path in _within_reach(solution.parent, said) if path not in refused]
-        fresh = [path for path in near if any(_is_named(path, each) for each in said)]
+        fresh = [path for path in near if any(_is_named(path, each, solution) for each in said)]
         if not fresh:
             break
         refused.update(fresh)
@@ -104,14 +104,34 @@ def _speaks_of(said: Mentions, folder: str) -> bool:
     return folder in said.names or folder in said.modules
 
 
-def _is_named(path: Path, said: Mentions) -> bool:
+def _is_named(path: Path, said: Mentions, solution: Path) -> bool:
     if path.name in said.names:
         return True
     if path.suffix == ".py":
         return path.stem in said.modules or (
             path.stem == "__init__" and path.parent.name in said.modules
         )
-    return path.suffix in SOURCES and any(fnmatch(path.name, each) for each in said.patterns)
+    return path.suffix in SOURCES and _fits(path, said, solution)
+
+
+def _fits(path: Path, said: Mentions, solution: Path) -> bool:
+    """Whether a source fits a pattern or an ending, and may be meant by it.
+
+    In a folder that is named all may be. The solution's own folder may have sources of others: by
+    their numbers, or one that can be entered by itself and is not asked for by a pattern.
+    """
+    by_pattern = any(fnmatch(path.name, each) for each in said.patterns)
+    if not by_pattern and path.suffix not in said.endings:
+        return False
+    number = parse(path.stem).number
+    if path.parent != solution.parent or number == parse(solution.stem).number is not None:
+        return True
+    return number is None and (by_pattern or not _binds_forward(path))
+
+
+def _binds_forward(path: Path) -> bool:
+    entry = cpp_entry(_text(path))
+    return entry is not None and not entry.refusal
 
 
 def _may_belong(path: Path, solution: Path) -> bool:
@@ -127,8 +147,7 @@ def _may_belong(path: Path, solution: Path) -> bool:
         barred = _ANSWERS.union(FUNCTIONS) if other else _ANSWERS
         return names is not None and barred.isdisjoint(names)
     if path.suffix in CPP_SUFFIXES:
-        entry = cpp_entry(text) if other else None
-        return entry is None or bool(entry.refusal)
+        return not (other and _binds_forward(path))
     if path.suffix in SOURCES:
         return True
     if path.stat().st_size > SOURCE_LIMIT_BYTES:

@@ -29,6 +29,8 @@ class Mentions:
     modules: frozenset[str] = frozenset()
     patterns: frozenset[str] = frozenset()
     """``*.cu``, and the like."""
+    endings: frozenset[str] = frozenset()
+    """``.cu``, as in ``name.endswith(".cu")``."""
 
 
 def of_cpp(text: str) -> Mentions:
@@ -51,10 +53,9 @@ def of_python(text: str) -> Mentions:
             said.update(_parts(node.value))
         else:
             modules.update(part for name in _imported(node) for part in name.split("."))
-    patterns = {part for part in said if "*" in part}
-    # As in ``name.endswith(".cu")``.
-    patterns |= {f"*{part}" for part in said if re.fullmatch(r"\.\w+", part)}
-    return Mentions(frozenset(said), frozenset(modules), frozenset(patterns))
+    patterns = frozenset(part for part in said if "*" in part)
+    endings = frozenset(part for part in said if re.fullmatch(r"\.\w+", part))
+    return Mentions(frozenset(said), frozenset(modules), patterns, endings)
 
 
 def _parts(text: str) -> Iterable[str]:
