@@ -376,6 +376,14 @@ def test_what_lies_beside_is_not_a_builds_to_change(
     assert sorted(os.listdir(solution.parent)) == ["k.cu", "s.py", "sub"]
 
 
+@pytest.mark.skipif(not landlock.abi(), reason="this kernel has no Landlock")
+def test_a_folder_by_a_fixed_name_is_told_of(shared: Builder, write: Any) -> None:
+    solution = write(f"import os\nos.makedirs('/tmp/kernelbench-nobodys')\n{MODEL}")
+    error = fails(shared, solution)
+    assert "'/tmp/kernelbench-nobodys'; a solution may write to the current folder" in str(error)
+    assert not Path("/tmp/kernelbench-nobodys").exists()  # noqa: S108 - a name of nobody's
+
+
 def test_another_error_of_a_file_says_nothing_of_folders(shared: Builder, write: Any) -> None:
     assert "current folder" not in str(fails(shared, write("open('no.cu')\n" + MODEL)))
 

@@ -32,6 +32,18 @@ def test_a_file_beside_it_counts_by_its_contents(solution: Solution) -> None:
     assert solution_hash(solution) != through
 
 
+def test_a_helper_that_it_imports_counts(solution: Solution) -> None:
+    flat = Solution(solution.path.with_name("019_relu.py"), "ann")
+    flat.path.write_text("import helper\nclass ModelNew: pass\n")
+    seen = {solution_hash(flat)}
+    for text in ("x = 1", "x = 2"):
+        flat.path.with_name("helper.py").write_text(text)
+        seen.add(solution_hash(flat))
+    assert len(seen) == 3
+    flat.path.with_name("unrelated.py").write_text("x = 3")
+    assert solution_hash(flat) in seen
+
+
 def test_a_link_that_leads_out_tells_nothing_of_what_is_there(
     solution: Solution, tmp_path: Path
 ) -> None:

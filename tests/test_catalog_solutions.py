@@ -89,6 +89,50 @@ def test_other_files_are_not_looked_into(tmp_path: Path, matchmaker: Matchmaker,
     assert matchmaker.claim(write(tmp_path, file)) is None
 
 
+BINDS = 'PYBIND11_MODULE(x, m) {{ m.def("{}", &f); }}\n'
+LOADS = "load('k', [join(here, 'csrc', 'k.cpp')])\n" + ENTRY
+
+
+@pytest.mark.parametrize(
+    ("solution", "file", "bound", "claimed"),
+    [
+        (("level1/019_relu.py", LOADS), "level1/csrc/k.cpp", "forward", False),
+        (("level1/019_relu.py", LOADS), "level1/k.cpp", "forward", False),
+        (("level1/019_relu.py", LOADS), "level1/csrc/k.cpp", "relu", False),
+        (("level1/019_relu.py", LOADS), "level1/csrc/relu.cpp", "forward", True),
+        (("level1/019_relu.py", "'019_relu.cu'\n" + ENTRY), "level1/019_relu.cu", "x", False),
+        (("level1/019_relu.py", "'1_add_.cu'\n" + ENTRY), "level1/1_add_.cu", "forward", True),
+        (("level1/019_relu.py", "# not k.cpp\n" + ENTRY), "level1/k.cpp", "forward", True),
+        (("level1/019_relu.py", ENTRY), "level1/k.cpp", "relu", False),
+        (("level1/019_relu.py", ENTRY), "level1/a/b/k.cpp", "relu", False),
+        (("level1/019_relu.py", ENTRY), "level1/1_add_.cpp", "relu", True),
+        (("level1/test_k.py", "'k.cpp'\n" + ENTRY), "level1/k.cpp", "forward", True),
+        (("level1/build.py", "'k.cpp'\n"), "level1/k.cpp", "relu", True),
+        (("level2/019_relu.py", LOADS), "level1/k.cpp", "forward", True),
+    ],
+)
+def test_what_a_solution_compiles_is_none(
+    tmp_path: Path,
+    matchmaker: Matchmaker,
+    solution: tuple[str, str],
+    file: str,
+    bound: str,
+    *,
+    claimed: bool,
+) -> None:
+    name, text = solution
+    write(tmp_path, f"solutions/ann/{name}", text)
+    path = write(tmp_path, f"solutions/ann/{file}", BINDS.format(bound))
+    assert (matchmaker.claim(path) is not None) is claimed
+
+
+def test_a_helper_that_a_solution_imports_is_none(tmp_path: Path, matchmaker: Matchmaker) -> None:
+    helper = write(tmp_path, "solutions/ann/level1/kernels.py", "def run(x): pass\n")
+    assert matchmaker.claim(helper) is not None
+    write(tmp_path, "solutions/ann/level1/019_relu.py", "from kernels import run\n" + ENTRY)
+    assert matchmaker.claim(helper) is None
+
+
 def test_problems_are_no_solutions(tmp_path: Path, matchmaker: Matchmaker) -> None:
     assert matchmaker.claim(tmp_path / "problems/level1/019_relu.py") is None
     elsewhere = write(tmp_path, "KernelBench/level1/19_ReLU.py", "class Model: pass\n")

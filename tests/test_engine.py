@@ -734,6 +734,58 @@ def test_a_gpu_that_the_driver_cannot_speak_for_is_left_out(
     assert words in told
 
 
+@pytest.mark.parametrize(
+    ("error", "again"),
+    [
+        (RuntimeError("can't start new thread"), True),
+        (BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"), True),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), True),
+        (RuntimeError("an error of ours"), False),
+        (OSError(errno.EBADF, "Bad file descriptor"), False),
+    ],
+)
+def test_a_crowded_machine_is_tried_again(
+    pairs: Any, monkeypatch: pytest.MonkeyPatch, error: Exception, *, again: bool
+) -> None:
+    def judge(*_: object) -> None:
+        raise error
+
+    channel: Any = None
+    seat = seat_process._Seat(Settings(), A, channel, controls=True)
+    monkeypatch.setattr(seat, "_judge", judge)
+    (pair,) = pairs(1)
+    answer = seat._answer(pair, BUILT)
+    assert isinstance(answer, orders.Failed)
+    assert answer.again is again
+    assert answer.text.startswith("the judge itself failed") is not again
+    assert str(error) in answer.text
+
+
+@pytest.mark.parametrize(
+    ("worker", "above", "said"),
+    [
+        ("gw1", [40, 30, 2, 1], "held by another worker of this session"),
+        ("gw1", [50, 31, 2, 1], "held by pid 7 of eve (python)"),
+        ("gw1", [], "held by pid 7 of eve (python)"),
+        ("", [40, 30, 2, 1], "held by pid 7 of eve (python)"),
+    ],
+)
+def test_a_worker_of_the_same_session_is_called_so(
+    monkeypatch: pytest.MonkeyPatch, worker: str, above: list[int], said: str
+) -> None:
+    """The controller is 30, this one's worker 41; 2 is the shell of both sessions."""
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
+    if worker:
+        monkeypatch.setenv("PYTEST_XDIST_WORKER", worker)
+    chains = {os.getppid(): [30, 2, 1], 7: above}
+    monkeypatch.setattr(seat_process, "ancestors", chains.__getitem__)
+    sent: list[orders.Waiting] = []
+    channel: Any = SimpleNamespace(send=sent.append)
+    seat = seat_process._Seat(Settings(), A, channel, controls=True)
+    seat._telling([])("waiting for the device GPU-1, held by pid 7 of eve (python)", 7)
+    assert [each.text for each in sent] == [f"waiting for the device GPU-1, {said}"]
+
+
 def test_neither_other_children_of_the_engine_nor_judges_of_other_devices_are_kin(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

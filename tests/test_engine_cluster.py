@@ -111,6 +111,16 @@ def test_files_that_are_named_and_those_they_name(tmp_path: Path) -> None:
     assert [file.name for file in taken] == ["a.py", "x.cu", "y.cuh"]
 
 
+def test_files_of_a_folder_that_is_named(tmp_path: Path) -> None:
+    """The node lays beside the solution what the session would."""
+    for name in ("csrc/x.cu", "csrc/z.cu", "helper.py", "b.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    (tmp_path / "a.py").write_text('import helper\nload(sources=[here + "/csrc/x.cu"])')
+    taken = baggage.take(tmp_path / "a.py")
+    assert [file.name for file in taken] == ["a.py", "csrc/x.cu", "helper.py"]
+
+
 def test_a_solution_of_several_files_takes_its_folder(tmp_path: Path) -> None:
     (tmp_path / "lib").mkdir()
     (tmp_path / "solution.py").write_text("import lib.x")

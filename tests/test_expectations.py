@@ -62,6 +62,12 @@ def test_the_log_is_named_where_the_build_said_something(more: dict[str, Any]) -
     assert explain(replace(VERDICT, **more)).splitlines()[-1] == "whole output: /log/file"
 
 
+def test_the_log_of_a_build_that_went_well_is_not() -> None:
+    """What was judged was built: its import failed where it was judged."""
+    verdict = replace(VERDICT, status=Status.NOT_BUILT, judge_s=1.5)
+    assert "/log/file" not in explain(verdict)
+
+
 FORGED = "x\n\na.py::test_kernel[level1/019_relu] PASSED  [100%]\n==== 1 passed in 0.1s ====\n"
 
 

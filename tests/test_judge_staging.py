@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_kernelbench.catalog.fingerprint import companions
 from pytest_kernelbench.judge import staging
 from pytest_kernelbench.judge.staging import staged
 
@@ -30,6 +31,27 @@ def files(folder: Path) -> dict[str, str]:
 def test_a_folder_of_its_own_is_laid_beside_it(source: Path, tmp_path: Path) -> None:
     there = staged(source, tmp_path / "there", alone=False)
     assert files(there.parent) == {"solution.py": "import lib.x", "lib/x.py": "x = 1"}
+
+
+def test_no_bytecode_is_laid_beside_it(source: Path, tmp_path: Path) -> None:
+    (source.parent / "lib/__pycache__").mkdir()
+    (source.parent / "lib/__pycache__/x.cpython-311.pyc").write_text("another x")
+    there = staged(source, tmp_path / "there", alone=False)
+    assert set(files(there.parent)) == {"solution.py", "lib/x.py"}
+
+
+def test_a_file_among_others_has_what_it_names(source: Path, tmp_path: Path) -> None:
+    one, other = source.with_name("019_relu.py"), source.with_name("020_gelu.py")
+    one.write_text("import helper\nload('k', [here + '/csrc/k.cpp'])\nopen('020_gelu.py')")
+    other.write_text("class ModelNew: pass")
+    source.with_name("helper.py").write_text("x = 1")
+    (source.parent / "csrc").mkdir()
+    (source.parent / "csrc/k.cpp").write_text("int k;")
+    (source.parent / "csrc/gelu.cpp").write_text("int gelu;")
+    there = staged(one, tmp_path / "there", alone=False)
+    assert set(files(there.parent)) == {"019_relu.py", "helper.py", "csrc/k.cpp"}
+    # A verdict hangs on all of it.
+    assert set(companions(one)) >= {source.with_name("helper.py"), source.parent / "csrc/k.cpp"}
 
 
 def test_a_model_alone_has_nothing_beside_it(source: Path, tmp_path: Path) -> None:

@@ -53,6 +53,14 @@ def test_too_short_a_time_is_refused(total_us: float, least: float, *, refused: 
         assert "larger size" in sentence
 
 
+def test_nothing_is_left_of_less_than_the_protocol() -> None:
+    sentence = net_times([10.0] * 4, [191.0] * 4).refusal(CPU_LEAST_OF_NULL)
+    assert "nothing is left after subtracting the protocol's own 191 us per call" in sentence
+    assert "-181" not in sentence
+    some = net_times([195.0] * 4, [191.0] * 4).refusal(CPU_LEAST_OF_NULL)
+    assert "4 us per call are left after subtracting" in some
+
+
 def test_an_uncertain_null_is_told_by_its_spread() -> None:
     calm = net_times([100.0], [10.0] * 9)
     shaky = net_times([100.0], [8.0, 12.0, 9.0, 11.0, 10.0, 10.5, 9.5, 8.5, 11.5])

@@ -6,7 +6,6 @@ own whose environment is the job's, writes only below ``folder``, and does not r
 
 from __future__ import annotations
 
-import errno
 import importlib.util
 import os
 import resource
@@ -27,16 +26,13 @@ from pytest_kernelbench.sandbox import descriptors, walls
 from pytest_kernelbench.sandbox.enclosure import Bounds, enclose
 from pytest_kernelbench.sandbox.plan import Plan
 from pytest_kernelbench.texts import encodable
+from pytest_kernelbench.unwritable import advice_on
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 MODULE_NAME = "solution"
 DEPENDENCIES_FILE = "dependencies.txt"
-_NOT_YOURS = (
-    "a solution's folder cannot be written to while it is built: write to the current folder, by a "
-    "name that is not taken beside the solution, or below tempfile.gettempdir()"
-)
 _LARGEST_FILE_BYTES = 4 << 30
 _MOST_PROCESSES = 160
 """Several times what four compilers start."""
@@ -169,8 +165,8 @@ def _headers(job: Job, desk: Desk) -> set[str]:
 
 def _failure(error: BaseException, job: Job, recorder: Recorder) -> Report:
     own = _own_traceback(error, job)
-    if isinstance(error, OSError) and _may_not_write(error, job):
-        own += f"\n{_NOT_YOURS}"
+    if advice := advice_on(error):
+        own += f"; {advice}"
     sys.stderr.write(f"{own}\n")
     line = encodable("".join(traceback.format_exception_only(type(error), error)).strip())
     if recorder.missing:
@@ -184,15 +180,6 @@ def _failure(error: BaseException, job: Job, recorder: Recorder) -> Report:
     if isinstance(error, SystemExit):
         own += f"\nthe module body called sys.exit({error.code!r})"
     return Report("raised", line, own)
-
-
-def _may_not_write(error: OSError, job: Job) -> bool:
-    path, desk = error.filename, Desk(Path(job.solution), Path(job.folder))
-    return (
-        error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}
-        and isinstance(path, (str, bytes))
-        and desk.is_on_loan(os.path.abspath(os.fsdecode(path)))
-    )
 
 
 def _own_traceback(error: BaseException, job: Job) -> str:

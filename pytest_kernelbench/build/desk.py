@@ -42,10 +42,6 @@ class Desk:
                 return path[len(top) :]
         return ""
 
-    def is_on_loan(self, path: str) -> bool:
-        """Whether it lies beside the solution, also where it is reached by a link."""
-        return os.path.realpath(path).startswith(os.path.join(os.path.realpath(self._beside), ""))
-
     def told(self, text: str) -> str:
         """Words with the solution's own folder in the place of this one."""
         return text.replace(str(self.folder), str(self._beside))

@@ -6,7 +6,8 @@ import subprocess
 from functools import lru_cache
 from pathlib import Path
 
-from pytest_kernelbench.catalog.fingerprint import SOURCES, WHOLE_FOLDER
+from pytest_kernelbench.catalog.belongings import SOURCES, belongings
+from pytest_kernelbench.catalog.fingerprint import WHOLE_FOLDER
 from pytest_kernelbench.errors import UsageError
 
 _TIMEOUT_S = 120.0
@@ -27,12 +28,17 @@ def changed_since(commit: str, folder: Path) -> frozenset[Path]:
 
 
 def belongs(path: Path, solution: Path) -> bool:
-    """Whether a file that changed, or is gone, is part of a solution; told by names alone."""
+    """Whether a file that changed, or is gone, is part of a solution.
+
+    Told by names, and by what the solution's own text names.
+    """
     if path == solution:
         return True
     if solution.stem in WHOLE_FOLDER:
         return path.is_relative_to(solution.parent)
-    return path.suffix in SOURCES and solution.parent in (path.parent, path.parent.parent)
+    if path.suffix in SOURCES and solution.parent in (path.parent, path.parent.parent):
+        return True
+    return path.is_relative_to(solution.parent) and path in belongings(solution)
 
 
 def _git(folder: Path, *arguments: str) -> str:

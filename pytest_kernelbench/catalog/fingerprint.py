@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_kernelbench.catalog.belongings import SOURCES, belongings
 from pytest_kernelbench.catalog.material import SOURCE_LIMIT_BYTES
 from pytest_kernelbench.folders import lies_in, read_file
 
@@ -20,11 +21,6 @@ _HASHED_BYTES = 256 << 20
 """Of all files beside a solution."""
 WHOLE_FOLDER = ("solution", "model_new")
 """A file of such a name has its folder to itself: everything in it belongs to the solution."""
-SOURCES = frozenset(
-    {".c", ".cc", ".cpp", ".cu", ".cubin", ".cuh", ".cxx", ".h", ".hh", ".hip", ".hpp", ".inl"}
-    | {".ptx", ".so"}
-)
-"""Endings of what a solution may compile or load from beside its own file."""
 
 
 def solution_hash(solution: Solution) -> str:
@@ -69,14 +65,17 @@ def hashes(pair: Pair) -> tuple[str, str]:
 
 
 def companions(path: Path) -> list[Path]:
-    """The files beside a solution's own that belong to it, sorted."""
+    """The files beside a solution's own that belong to it, or may, sorted.
+
+    All that a runner finds beside it is among them; see ``judge.staging``.
+    """
     if path.stem in WHOLE_FOLDER:
         found = [each for each in path.parent.rglob("*") if each.is_file() and each != path]
         return sorted(each for each in found if "__pycache__" not in each.parts)
     files, folders = _listing(path.parent, _changed_ns(path.parent))
     # No deeper: a kernel in a home directory must not drag all of it in.
     below = [_listing(folder, _changed_ns(folder))[0] for folder in folders]
-    return sorted(chain(files, *below))
+    return sorted({*chain(files, *below), *belongings(path)})
 
 
 @lru_cache(maxsize=4096)

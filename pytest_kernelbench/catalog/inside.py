@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from pytest_kernelbench.catalog.answers import has_fence
+from pytest_kernelbench.catalog.belongings import belongs_to_a_solution, lies_by_a_solution
 from pytest_kernelbench.catalog.claim import Claim
-from pytest_kernelbench.catalog.entry import popcorn, python_entry
+from pytest_kernelbench.catalog.entry import cpp_entry, popcorn, python_entry
 from pytest_kernelbench.catalog.files import CPP_SUFFIXES, LOOKED_INTO, in_task
 from pytest_kernelbench.catalog.material import SOURCE_LIMIT_BYTES, Material, too_large
 from pytest_kernelbench.catalog.naming import level_of, parse
@@ -65,7 +66,7 @@ def _python(path: Path) -> Claim | None:
     entry = python_entry(data.decode("utf-8", "replace"))
     if entry is None:
         return None
-    if entry.name != "ModelNew" and not entry.task and _beside_a_solution(path):
+    if entry.name != "ModelNew" and not entry.task and _is_a_part(path):
         return None  # Helpers have functions called run or forward, too.
     return entered(_named(path, "Python source"), entry, None)
 
@@ -86,7 +87,16 @@ def _cpp(path: Path) -> Claim | None:
         return None
     if _beside_a_solution(path):
         return None
-    return claim_text(text, _named(path, "C++ source"), path.stem, suffix=path.suffix)
+    base = _named(path, "C++ source")
+    if base.number is None and _binds_others(text) and lies_by_a_solution(path):
+        return None  # Nobody's answer: that solution may find it in some way of its own.
+    return claim_text(text, base, path.stem, suffix=path.suffix)
+
+
+def _binds_others(text: str) -> bool:
+    """Whether it is C++ for Python to call, but not as a solution is called."""
+    entry = cpp_entry(text) if "PYBIND11_MODULE" in text else None
+    return entry is not None and bool(entry.refusal) and not entry.task
 
 
 def _answer(path: Path, *, named: bool) -> Claim | None:
@@ -148,6 +158,10 @@ def _beside_a_solution(path: Path) -> bool:
         for folder in folders
         for name in ("solution.py", "model_new.py")
     )
+
+
+def _is_a_part(path: Path) -> bool:
+    return _beside_a_solution(path) or belongs_to_a_solution(path)
 
 
 def _read(path: Path) -> bytes:

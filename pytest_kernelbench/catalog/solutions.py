@@ -59,6 +59,11 @@ class Matchmaker:
         """
         if path.suffix == ".py" and self.catalog.holds(path):
             return None
+        if path.suffix in files.CPP_SUFFIXES:
+            from pytest_kernelbench.catalog.belongings import belongs_to_a_solution
+
+            if belongs_to_a_solution(path):
+                return None
         for adapter in self.adapters:
             if (claim := adapter(path)) is not None:
                 return claim

@@ -23,7 +23,7 @@ from pytest_kernelbench.errors import MachineError, SandboxError, origins
 from pytest_kernelbench.judge.referee import Referee
 from pytest_kernelbench.sandbox import kernel
 from pytest_kernelbench.sandbox.channel import Channel, Closed
-from pytest_kernelbench.sandbox.tree import children, command
+from pytest_kernelbench.sandbox.tree import ancestors, children, command
 from pytest_kernelbench.timing.lease import lease
 from pytest_kernelbench.verdict import Status
 
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from pytest_kernelbench.verdict import Verdict
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+_CROWDED = (errno.EAGAIN, errno.ENOMEM)
+_NO_THREAD = "can't start new thread"
+"""Python's words for the same: it has no exception of its own."""
 _LEASE_PATIENCE_S = 3600.0
 _TELL_AFTER_S = 1.0
 _BOOT_WORDS = 4
@@ -98,6 +101,9 @@ class _Seat:
                 return orders.Failed(f"the disk is full ({place}): {advice}", again=False)
             if isinstance(error, (MachineError, SandboxError)):
                 return orders.Failed(str(error), again=True)
+            if _is_crowded(error):
+                why = f"this machine had no room for one more process or thread: {error}"
+                return orders.Failed(why, again=True)
             return self._bug(error)
 
     @staticmethod
@@ -151,9 +157,12 @@ class _Seat:
 
     def _telling(self, told: list[str]) -> Callable[[str, int], None]:
         def tell(text: str, pid: int) -> None:
-            if pid not in _seats_beside():  # they take turns all the time: no news
-                told.append(text)
-                self._channel.send(orders.Waiting(text))
+            if pid in _seats_beside():  # they take turns all the time: no news
+                return
+            if _is_of_this_session(pid):
+                text = f"{text.partition(', held by ')[0]}, held by another worker of this session"
+            told.append(text)
+            self._channel.send(orders.Waiting(text))
 
         return tell
 
@@ -162,6 +171,21 @@ def _full_disk(error: Exception) -> OSError | None:
     """What it came from, if that is a disk without room: another process fares no better."""
     found = (link for link in origins(error) if isinstance(link, OSError))
     return next((link for link in found if link.errno in _FULL), None)
+
+
+def _is_crowded(error: Exception) -> bool:
+    """Whether the machine refused a process, a thread or memory, which it may have again soon."""
+    if isinstance(error, OSError):
+        return error.errno in _CROWDED
+    return isinstance(error, RuntimeError) and str(error).startswith(_NO_THREAD)
+
+
+def _is_of_this_session(pid: int) -> bool:
+    """Whether it is below the pytest whose worker (pytest-xdist's) has started this process."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return False
+    above = ancestors(os.getppid())
+    return bool(above) and above[0] in ancestors(pid)
 
 
 def _seats_beside() -> list[int]:

@@ -293,6 +293,7 @@ class Bench:
         prepared = self.prepared
         if not ready.state or not prepared.state_names:
             return
+        runner.unmatched = _unmatched(ready, prepared)
         order = wire.Adopt(prepared.state_names, prepared.state, prepared.state_bytes)
         adopted = runner.ask(
             order, wire.Adopted, (self.state_fd,), "while parameters were compared"
@@ -388,6 +389,21 @@ class Bench:
 def this_process() -> tuple[int]:
     """The kin of a judge that shares its device with no other of its engine."""
     return (os.getpid(),)
+
+
+def _unmatched(ready: wire.Ready, prepared: questions.Prepared) -> str:
+    """A note on parameters that are not copied, as names or shapes differ; empty if none do.
+
+    It says which of the reference's there are not: the solution's own are names of its invention.
+    """
+    theirs = [(n, span.shape) for n, span in zip(prepared.state_names, prepared.state, strict=True)]
+    ours = [(named.name, named.shape) for named in ready.state]
+    if set(ours) == set(theirs):
+        return ""
+    lacking = [name for name, shape in theirs if (name, shape) not in ours]
+    names = ", ".join(lacking[:_NAMED]) + (", ..." if len(lacking) > _NAMED else "")
+    why = f"it has no {names} of Model's shape" if lacking else "it has some that Model has not"
+    return f"no parameters were copied from the reference: {why}; its own are as it draws them"
 
 
 def _threads() -> int:

@@ -35,7 +35,10 @@ def agree(trial: Trial, bench: Bench, contender: Runner, progress: Progress) -> 
         try:
             trial.agree(PLAIN)
         except Rejected as rejected:
-            raise _named(rejected, number, settings.seeds, trial) from None
+            named = _named(rejected, number, settings.seeds, trial)
+            if named.status is Status.WRONG_VALUE and contender.unmatched:
+                named.notes = (*named.notes, contender.unmatched)
+            raise named from None
         contender.expect_few_processes()
         progress.rounds += 1
     for family in prepared.families:

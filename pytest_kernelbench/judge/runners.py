@@ -64,6 +64,8 @@ class Runner:
         self.host_bytes = host_bytes
         """What its processes may hold between them."""
         self.notes: tuple[str, ...] = ()
+        self.unmatched = ""
+        """Why its parameters are not the reference's: of interest where its values are wrong."""
         self.stirs = 0
         """How often it went on while it was stopped: what was timed meanwhile is measured again."""
         self._stirred_ns = 0

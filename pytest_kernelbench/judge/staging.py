@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 from typing import TYPE_CHECKING
 
+from pytest_kernelbench.catalog.belongings import belongings
 from pytest_kernelbench.catalog.fingerprint import WHOLE_FOLDER
 from pytest_kernelbench.folders import chunks, lies_in
 
@@ -42,11 +43,15 @@ def _copy(source: Path, target: Path, most_bytes: int) -> int:
 
 
 def companions(source: Path) -> list[Path]:
-    """Files that belong to a solution folder: all that lie beside a ``solution.py``.
+    """Files that belong to a solution: all that lie beside a ``solution.py``.
 
-    Or beside a ``model_new.py``. See ``lies_in`` for links.
+    Or beside a ``model_new.py``; else those that it names, see ``belongings``. See ``lies_in`` for
+    links. All of them are part of the solution's hash.
     """
     if source.stem not in WHOLE_FOLDER:
-        return []
+        return belongings(source)
     folder = source.parent
-    return [path for path in sorted(folder.rglob("*")) if path != source and lies_in(folder, path)]
+    found = (path for path in sorted(folder.rglob("*")) if path != source)
+    # Of another time, maybe of another source.
+    own = (path for path in found if "__pycache__" not in path.relative_to(folder).parts)
+    return [path for path in own if lies_in(folder, path)]

@@ -58,9 +58,12 @@ def _lines(verdict: Verdict) -> Iterator[str]:
 
 
 def _build_spoke(verdict: Verdict) -> bool:
-    """Whether more than is told here stands in the log, which is the build's alone."""
+    """Whether more than is told here stands in the log, which is the build's alone.
+
+    What was judged was built: where it is ``not_built`` all the same, its import failed there.
+    """
     warned = any(note.startswith(BUILD_NOTE) for note in verdict.notes)
-    return warned or verdict.status is Status.NOT_BUILT
+    return warned or (verdict.status is Status.NOT_BUILT and not verdict.judge_s)
 
 
 def shorten(text: str, limit: int = DETAIL_LIMIT) -> str:

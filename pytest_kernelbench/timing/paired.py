@@ -47,9 +47,10 @@ class Net:
         """
         if self.median_us > max(least_of_null * self.null_us, 0.0):
             return ""
+        left = f"{self.median_us:.3g} us per call are" if self.median_us > 0.0 else "nothing is"
         return (
-            f"too short to be timed: {self.median_us:.3g} us per call are left after subtracting "
-            f"the protocol's own {self.null_us:.3g} us, and at least "
+            f"too short to be timed: {left} left after subtracting "
+            f"the protocol's own {self.null_us:.3g} us per call, and at least "
             f"{least_of_null * self.null_us:.3g} us are needed to tell them from noise; "
             "judge it at a larger size"
         )

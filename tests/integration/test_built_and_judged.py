@@ -52,6 +52,11 @@ OWN_SOURCE = """with open("number.cpp", "w") as file:
     return load("fused_op", ["number.cpp"], is_python_module=False)"""
 BESIDE = """from torch.utils.cpp_extension import load
     return load("fused_op", ["number.cpp"], is_python_module=False)"""
+IN_A_FOLDER = """import os
+    from helper import load
+    path = os.path.join(os.path.dirname(__file__), "csrc", "number.cpp")
+    return load("fused_op", [path], is_python_module=False)"""
+IN_THE_HOME = "import os\nos.makedirs(os.path.expanduser('~/.my_kernels'))"
 OWN_FOLDER = """import os
     os.makedirs("./build", exist_ok=True)
     return load_inline("fused_op", source, is_python_module=False, no_implicit_headers=True,
@@ -72,6 +77,11 @@ FILES = {
     "level1/001_add_sample5/solution.py": solution(6, call=OWN_FOLDER),
     "level1/001_add_sample6/solution.py": solution(7, call=BESIDE),
     "level1/001_add_sample6/number.cpp": 'extern "C" int number() { return 7; }',
+    "level1/001_add_sample7.py": solution(8, call=IN_A_FOLDER),
+    "level1/001_add_sample8.py": solution(9, first=IN_THE_HOME),
+    "level1/csrc/number.cpp": '#include "eight.h"\nextern "C" int number() { return EIGHT; }',
+    "level1/csrc/eight.h": "#define EIGHT 8",
+    "level1/helper.py": "from torch.utils.cpp_extension import load",
 }
 
 
@@ -94,7 +104,9 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[int, dict[str, An
     )  # fmt: skip
     records = map(json.loads, (folder / "v.jsonl").read_text().splitlines())
     found = {record["sample"]: record for record in records if "status" in record}
-    assert len(found) == sum(name.endswith(".py") for name in FILES), done.stdout + done.stderr
+    assert len(found) == sum("/001_add" in name and name.endswith(".py") for name in FILES), (
+        done.stdout + done.stderr
+    )
     return found
 
 
@@ -119,6 +131,19 @@ def test_a_source_beside_the_solution_by_its_name_alone(
     verdicts: dict[int, dict[str, Any]],
 ) -> None:
     assert verdicts[6]["agreed"], verdicts[6]
+
+
+def test_files_beside_a_solution_in_a_folder_of_many(verdicts: dict[int, dict[str, Any]]) -> None:
+    """A module that it imports, and a source in a folder with a header."""
+    assert verdicts[7]["agreed"], verdicts[7]
+
+
+def test_a_folder_in_the_home_is_told_where_else(verdicts: dict[int, dict[str, Any]]) -> None:
+    failed = verdicts[8]
+    if failed["agreed"]:
+        pytest.skip("no wall here keeps the home as it is")
+    assert failed["status"] == "not_built"
+    assert "a solution may write to the current folder" in failed["reasons"][0]
 
 
 def test_a_compilers_error_is_the_verdicts(verdicts: dict[int, dict[str, Any]]) -> None:

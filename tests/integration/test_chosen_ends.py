@@ -130,6 +130,35 @@ def test_names_of_parameters_are_the_references(judge: Judge, tmp_path: Path) ->
     assert not [note for note in verdict.notes if "9.99" in note]
 
 
+@pytest.mark.parametrize(
+    ("changed", "note"),
+    [
+        ({".weight": ".scale"}, "it has no weight of Model's shape"),
+        ({"randn(64)": "randn(1)"}, "it has no weight of Model's shape"),
+        ({"+ 1": "+ 2"}, ""),
+        ({"super().__init__()": "super().__init__(); self.bias = torch.nn.Parameter(torch.ones(1))",
+          "+ 1": "+ self.bias + 1"}, "it has some that Model has not"),
+    ],
+)  # fmt: skip
+def test_parameters_of_other_names_are_told_of_where_values_are_wrong(
+    judge: Judge, tmp_path: Path, changed: dict[str, str], note: str
+) -> None:
+    problem, solution = tmp_path / "scale.py", tmp_path / "solution" / "scale.py"
+    model = PARAMETER.format(name="Model", start="torch.randn(64)")
+    tail = SMALL_PROBLEM.partition("def get_inputs")[2]
+    problem.write_text(dedent("    import torch" + model + "    def get_inputs" + tail))
+    solution.parent.mkdir()
+    # One that draws once more before, so that its numbers are others.
+    text = PARAMETER.format(name="ModelNew", start="torch.randn(2) is None or torch.randn(64)")
+    for old, new in changed.items():
+        text = text.replace(old, new)
+    solution.write_text("import torch\n" + dedent(text))
+    verdict = judge(problem, solution)
+    assert verdict.status is Status.WRONG_VALUE, verdict
+    told = [each for each in verdict.notes if each.startswith("no parameters were copied")]
+    assert [each.partition(": ")[2].partition(";")[0] for each in told] == ([note] if note else [])
+
+
 PROFILE = """
     from pytest_kernelbench.judge import wire
     from pytest_kernelbench.judge.inside import profile

@@ -23,8 +23,10 @@ LIMIT_BYTES = 16 << 20
 def take(source: Path) -> tuple[File, ...]:
     """A solution with what belongs to it, itself first.
 
-    That is everything beside a ``solution.py``, and otherwise what lies beside it and is named in
-    it, or in a file so found; no link that leads out of the folder. Raises ``BuildError`` where it
+    That is everything beside a ``solution.py``, and otherwise what belongs to it, and what else
+    lies beside it and is named in it, or in a file so found: its build may read that. The node
+    lays out for a contender what belongs to it, as the session would. No link that leads out of the
+    folder. Raises ``BuildError`` where it
     cannot be read, ``MachineError`` where it is too long to be sent.
     """
     taken: dict[Path, bytes] = {}

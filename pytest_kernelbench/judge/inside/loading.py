@@ -20,6 +20,7 @@ from pytest_kernelbench.judge.inside import interpreter
 from pytest_kernelbench.judge.inside.casting import cast_module
 from pytest_kernelbench.judge.inside.seeding import seed_everything
 from pytest_kernelbench.judge.wire import Construct, Failed
+from pytest_kernelbench.unwritable import advice_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,6 +54,8 @@ def failure(stage: str, error: BaseException, source: str) -> Failed:
     raised = "".join(traceback.format_exception_only(error)).removeprefix(
         f"{type(error).__module__}."
     )
+    if advice := advice_on(error):
+        raised = f"{raised.rstrip()}; {advice}\n"
     text = "".join([*lines, raised]).replace(folder + os.sep, "")
     message = said(error)
     missing = str(error.name or "") if isinstance(error, ModuleNotFoundError) else ""
