@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_kernelbench.catalog import belongings as module
+from pytest_kernelbench.catalog import changed
 from pytest_kernelbench.catalog.belongings import belongings
 
 ENTRY = "\nclass ModelNew: pass\n"
@@ -120,3 +121,10 @@ def test_a_file_that_changes_is_read_again(folder: Path) -> None:
     source.write_text("")
     os.utime(source, ns=(1, 1))
     assert own(folder, "'csrc/k.cpp' ") == ["csrc/k.cpp", "k.cpp"]
+
+
+def test_a_branch_that_changes_a_helper_touches_who_imports_it(folder: Path) -> None:
+    """``--kb-changed``."""
+    own(folder, "import helper")
+    for name, touched in (("helper.py", True), ("table.bin", True), ("variant.py", False)):
+        assert changed.belongs(folder / name, folder / "019_relu.py") is touched
