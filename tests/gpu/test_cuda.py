@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -46,8 +47,13 @@ Judge = "Callable[[str], Verdict]"
 @pytest.fixture(scope="module")
 def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Verdict]]:
     """Judge the text of a solution, or the body of its forward."""
-    folder = tmp_path_factory.mktemp("cuda")
-    problem = Problem(_written(folder / "001_product.py", PROBLEM), 1, 1, "product")
+    with _judging(tmp_path_factory.mktemp("cuda"), PROBLEM) as verdict:
+        yield verdict
+
+
+@contextmanager
+def _judging(folder: Path, text: str) -> Iterator[Callable[[str], Verdict]]:
+    problem = Problem(_written(folder / "001_product.py", text), 1, 1, "product")
     engine = LocalEngine(Settings(cache_dir=folder / "cache", timeout_s=10.0, budget_s=1.0))
 
     def verdict(body: str) -> Verdict:
@@ -56,8 +62,10 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], 
         pair = Pair(problem, Solution(path, "ann"))
         return engine.judge(pair, engine.build(pair))
 
-    yield verdict
-    engine.close()
+    try:
+        yield verdict
+    finally:
+        engine.close()
 
 
 def _written(path: Path, text: str) -> Path:
@@ -157,20 +165,26 @@ def test_a_forward_that_waits_for_the_device_is_timed_with_its_wait(
     assert any("waits for the device" in note for m in verdict.measurements for note in m.notes)
 
 
+STATIC = """
+    import torch
+    class ModelNew(torch.nn.Module):
+        out = None
+        def forward(self, A, B):
+            if self.out is None:
+                self.out = torch.empty(A.shape[0], B.shape[1], device=A.device)
+            torch.mm(A, B, out=self.out)
+            return self.out.relu_()
+"""
+
+
 def test_a_static_buffer_is_right_and_pays_for_its_copy(judge: Callable[[str], Verdict]) -> None:
-    verdict = judge(
-        """
-        import torch
-        class ModelNew(torch.nn.Module):
-            out = None
-            def forward(self, A, B):
-                if self.out is None:
-                    self.out = torch.empty(A.shape[0], B.shape[1], device=A.device)
-                torch.mm(A, B, out=self.out)
-                return self.out.relu_()
-        """
-    )
-    assert verdict.agreed
+    assert judge(STATIC).agreed
+
+
+def test_so_is_one_that_is_too_large_to_be_held_beside_the_next(tmp_path: Path) -> None:
+    with _judging(tmp_path, PROBLEM.replace("N, K = 2048, 256", "N, K = 20000, 64")) as judge:
+        verdict = judge(STATIC)
+    assert verdict.agreed, verdict.reasons
 
 
 ASKS = [
