@@ -157,6 +157,11 @@ class DeviceTrial:
         before, self.alternating = self.alternating, True
         return not before
 
+    def settle(self) -> None:
+        """Have both sides give back what they hold of timed calls."""
+        self.bench.rest()
+        self.contender.release()
+
     def profile(self) -> wire.Profiled:
         """One more forward, untimed, for what it runs."""
         self.bench.rest()

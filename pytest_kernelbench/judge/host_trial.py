@@ -220,6 +220,10 @@ class HostTrial:
         """On a CPU either side's inputs are the same memory: nothing more can be spared."""
         return False
 
+    def settle(self) -> None:
+        """Have the baselines give back what they hold of timed calls."""
+        self.bench.rest()
+
     def profile(self) -> wire.Profiled:
         """One more forward, untimed, for what it runs."""
         current = Round(self.bench, PLAIN)

@@ -27,7 +27,7 @@ from pytest_kernelbench.judge.quiet import calibrate
 from pytest_kernelbench.judge.race import TooShort, race
 from pytest_kernelbench.judge.rejection import Rejected, StoodDown, answering
 from pytest_kernelbench.judge.roofline import roof_of, roofline, work_of
-from pytest_kernelbench.judge.rounds import agree
+from pytest_kernelbench.judge.rounds import agree, agree_again
 from pytest_kernelbench.judge.silence import silenced
 from pytest_kernelbench.judge.sizes import other_sizes
 from pytest_kernelbench.sandbox.client import ForkServer
@@ -219,6 +219,7 @@ class Referee:
             agree(trial, bench, contender, progress)
             if timed:
                 self._time(trial, bench, progress)
+                agree_again(trial, bench, progress)
                 if pair.earlier is not None:
                     self._time_earlier(trial, bench, (pair.earlier, extension), progress)
             profiled = profile_of(trial)

@@ -1,10 +1,14 @@
-"""The untimed rounds: agreement on the problem's own inputs, then on the families it bears."""
+"""The untimed rounds: agreement on the problem's own inputs, then on the families it bears.
+
+One more comes when the times have been taken.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_kernelbench.judge.families import PLAIN
+from pytest_kernelbench.errors import NoRoomError
+from pytest_kernelbench.judge.families import MIXED, PLAIN
 from pytest_kernelbench.judge.rejection import Rejected
 from pytest_kernelbench.verdict import Status
 
@@ -53,6 +57,27 @@ def agree(trial: Trial, bench: Bench, contender: Runner, progress: Progress) -> 
                 raise rejected.because(f"on {family} inputs") from None
             progress.notes.append(f"finding: {rejected.reason}")
     progress.agreed = True
+
+
+def agree_again(trial: Trial, bench: Bench, progress: Progress) -> None:
+    """Mixed inputs once more, after timing: who counts calls cannot know which one this will be.
+
+    Only where families decide. Raises ``Rejected``.
+    """
+    prepared = bench.prepared
+    decides = prepared.native or bench.settings.strict or bool(prepared.hidden)
+    if MIXED not in prepared.families or not decides:
+        return
+    try:
+        trial.settle()
+        trial.agree(MIXED)
+    except NoRoomError as error:
+        progress.notes.append(f"not tried on mixed inputs after timing: {error}")
+    except Rejected as rejected:
+        wrong = rejected.status is Status.WRONG_VALUE
+        status = Status.UNSTABLE if wrong else rejected.status
+        reason = f"after timing: {rejected.reason}; before it all rounds agreed"
+        raise Rejected(status, reason, rejected.detail, rejected.notes) from None
 
 
 def _named(rejected: Rejected, number: int, seeds: int, trial: Trial) -> Rejected:

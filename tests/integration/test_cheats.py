@@ -141,7 +141,7 @@ SLOW = {
     for case in CASES.values()
     if not case.needs and case.name not in QUICK and not missing(case, gpu=False)
 }
-TIMED = {"less_precise_at_first", "less_rarely_wrong"}
+TIMED = {"less_counted_calls", "less_precise_at_first", "less_rarely_wrong"}
 """What does wrong only after so many calls."""
 HOGS = {"env_hog_children", "env_hog_memfd", "env_memory_hog"}
 """Gibibytes until the limit: ``tests/test_sandbox.py`` has them with a small one."""
@@ -162,6 +162,16 @@ def test_every_other_case_ends_as_the_table_says(judge: Judge, problems: Path, n
     case = CASES[name]
     verdict = judge(problems / case.problem_path.name, case.path)
     assert outcome(case, verdict).ok, (verdict.status, verdict.reasons, verdict.notes)
+
+
+@pytest.mark.slow
+def test_who_counts_calls_is_found_out_when_timing_is_over(tmp_path: Path) -> None:
+    case = CASES["less_counted_calls"]
+    with judging(tmp_path, correctness_only=False, budget_s=0.3) as judge:
+        verdict = judge(case.problem_path, case.path)
+    assert verdict.status is UNSTABLE, (verdict.reasons, verdict.notes)
+    assert verdict.reasons[0].startswith("after timing: ")
+    assert not verdict.agreed
 
 
 BUILT = {"less_guard_relu": (VALUE,), "less_guard_softmax": (VALUE,)}
