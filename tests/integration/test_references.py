@@ -96,7 +96,7 @@ def test_inputs_of_another_size_each_time_are_a_bad_problem(judge: Judge, tmp_pa
 
 def test_a_rare_draw_of_another_size_is_a_bad_problem_too(judge: Judge, tmp_path: Path) -> None:
     """After what is looked at before there is a solution."""
-    rows = "4 if len(calls.append(0) or calls) < 20 else 4000"
+    rows = "4 if len(calls.append(0) or calls) < 40 else 4000"
     problem, solution = pair(tmp_path, "x.mean(0)", inputs=f"torch.randn({rows}, 64)")
     problem.write_text(problem.read_text().replace("import random", "calls = []"))
     solution.write_text(solution.read_text().replace("import random", "calls = []"))
