@@ -32,11 +32,13 @@ from kb_inmate import Do, Said  # noqa: E402 - found beside this file
 
 from pytest_kernelbench.engine import seat_process  # noqa: E402
 from pytest_kernelbench.errors import MachineError, Restless, SandboxError  # noqa: E402
+from pytest_kernelbench.sandbox import child as handle  # noqa: E402
 from pytest_kernelbench.sandbox import client, kernel, tree, walls  # noqa: E402
 from pytest_kernelbench.sandbox import server as server_module  # noqa: E402
 from pytest_kernelbench.sandbox.appetite import held_bytes  # noqa: E402
 from pytest_kernelbench.sandbox.channel import Closed  # noqa: E402
-from pytest_kernelbench.sandbox.client import Child, ForkServer  # noqa: E402
+from pytest_kernelbench.sandbox.child import Child  # noqa: E402
+from pytest_kernelbench.sandbox.client import ForkServer  # noqa: E402
 from pytest_kernelbench.sandbox.log import Log  # noqa: E402
 from pytest_kernelbench.sandbox.plan import ALL_STOPPED, ENDING, STOP_ALL, Plan  # noqa: E402
 from pytest_kernelbench.sandbox.tree import alive, cpu_ns, descendants, frozen  # noqa: E402
@@ -492,8 +494,8 @@ def test_a_kill_that_ends_nobody_is_the_machines_failure(
     """As where a driver does not let a process go: the next would share the device with it."""
     before = open_files()
     with monkeypatch.context() as patched:
-        patched.setattr(client, "send", lambda *_: None)
-        patched.setattr(client, "_KILL_PATIENCE_S", 0.2)
+        patched.setattr(handle, "send", lambda *_: None)
+        patched.setattr(handle, "_KILL_PATIENCE_S", 0.2)
         with pytest.raises(MachineError, match=rf"2 processes still live .*{inmate.pid}.* dmesg"):
             inmate.kill()
     assert len(open_files()) < len(before), "what belongs to it is closed nonetheless"
@@ -561,7 +563,7 @@ def test_a_process_that_one_look_missed_has_not_gone_on(
     inmate.stop()
     assert inmate._still.keys() == missed.keys()
     with monkeypatch.context() as patched:
-        patched.setattr(client, "descendants", lambda _: [inmate.pid])
+        patched.setattr(handle, "descendants", lambda _: [inmate.pid])
         assert inmate.resume()[0] == 0
     inmate.resume()
 
@@ -711,7 +713,7 @@ def test_a_stop_that_init_does_not_confirm_is_none(
     inmate: Child, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     need(inmate, PIDS)
-    monkeypatch.setattr(client, "_ACK_PATIENCE_S", 0.3)
+    monkeypatch.setattr(handle, "_ACK_PATIENCE_S", 0.3)
     os.kill(inmate.init_pid, signal.SIGSTOP)
     with pytest.raises(Restless, match=r"not known after 0\.3 s"):
         inmate.stop()
@@ -737,7 +739,7 @@ def test_who_has_ended_is_asked_to_stop_by_nobody(inmate: Child) -> None:
     assert gone([inmate.init_pid, inmate.pid])
     start = time.monotonic()
     inmate.stop()
-    assert time.monotonic() - start < client._ACK_PATIENCE_S
+    assert time.monotonic() - start < handle._ACK_PATIENCE_S
 
 
 SLOW_LOOKS = """
@@ -1069,9 +1071,9 @@ def test_a_read_that_outlives_its_process_is_the_machines_failure(
     inmate: Child, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     over = threading.Event()
-    monkeypatch.setattr(client, "_READ_PATIENCE_S", 0.1)
-    monkeypatch.setattr(client, "_KILL_PATIENCE_S", 5.0)
-    monkeypatch.setattr(client.kernel, "read_memory", lambda *_: over.wait())
+    monkeypatch.setattr(handle, "_READ_PATIENCE_S", 0.1)
+    monkeypatch.setattr(handle, "_KILL_PATIENCE_S", 5.0)
+    monkeypatch.setattr(kernel, "read_memory", lambda *_: over.wait())
     failures: list[MachineError] = []
 
     def read() -> None:
@@ -1156,5 +1158,5 @@ def test_whether_a_child_can_be_read_at_all(inmate: Child, monkeypatch: pytest.M
     def refuse(*_: object) -> None:
         raise PermissionError(errno.EPERM, "not permitted")
 
-    monkeypatch.setattr(client.kernel, "read_memory", refuse)
+    monkeypatch.setattr(kernel, "read_memory", refuse)
     assert not inmate.readable()

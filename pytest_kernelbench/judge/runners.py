@@ -20,7 +20,7 @@ from pytest_kernelbench.verdict import Status
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_kernelbench.sandbox.client import Child
+    from pytest_kernelbench.sandbox.child import Child
 
 Answer = TypeVar("Answer", bound=wire.Message)
 
