@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatch
 from functools import lru_cache
-from os import scandir
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from pytest_kernelbench.catalog.entry import FUNCTIONS, cpp_entry, python_entry,
 from pytest_kernelbench.catalog.files import CPP_SUFFIXES, LOOKED_INTO
 from pytest_kernelbench.catalog.material import SOURCE_LIMIT_BYTES, source_text
 from pytest_kernelbench.catalog.naming import parse
+from pytest_kernelbench.catalog.nearby import changed_ns, listing
 from pytest_kernelbench.catalog.problems import TABLE_SUFFIXES
 from pytest_kernelbench.folders import lies_in
 
@@ -81,9 +81,9 @@ def _solutions(files: tuple[tuple[Path, int], ...]) -> tuple[Path, ...]:
 
 def _python_files(folder: Path) -> tuple[tuple[Path, int], ...]:
     """Each with the time of its change, so that what is remembered of it goes with it."""
-    names, _ = _listing(folder, _changed_ns(folder))
+    names, _ = listing(folder)
     found = [folder / name for name in names if name.endswith(".py")]
-    return tuple((path, _changed_ns(path)) for path in found if not _TOOLS.fullmatch(path.stem))
+    return tuple((path, changed_ns(path)) for path in found if not _TOOLS.fullmatch(path.stem))
 
 
 def _within_reach(top: Path, said: list[Mentions]) -> Iterator[Path]:
@@ -95,7 +95,7 @@ def _within_reach(top: Path, said: list[Mentions]) -> Iterator[Path]:
     while left and opened < _MOST_FOLDERS:
         folder = left.pop()
         opened += 1
-        files, folders = _listing(folder, _changed_ns(folder))
+        files, folders = listing(folder)
         yield from (folder / name for name in files)
         left += [folder / name for name in folders if any(_speaks_of(each, name) for each in said)]
 
@@ -156,7 +156,7 @@ def _may_belong(path: Path, solution: Path) -> bool:
 
 
 def _mentions(path: Path) -> Mentions:
-    return _read_mentions(path, _changed_ns(path))
+    return _read_mentions(path, changed_ns(path))
 
 
 @lru_cache(maxsize=4096)
@@ -171,28 +171,3 @@ def _text(path: Path) -> str:
         return source_text(path)
     except OSError:
         return ""  # Whoever builds it will say why.
-
-
-@lru_cache(maxsize=4096)
-def _listing(folder: Path, _changed_at_ns: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Names of files and of folders; asked of the disk again once the folder has changed."""
-    files, folders = [], []
-    try:
-        with scandir(folder) as entries:
-            for entry in entries:
-                if entry.name.startswith(".") or entry.name == "__pycache__":
-                    continue
-                if entry.is_dir(follow_symlinks=False):
-                    folders.append(entry.name)
-                elif entry.is_file():
-                    files.append(entry.name)
-    except OSError:
-        pass  # Not to be read: nothing of it belongs to anybody.
-    return tuple(sorted(files)), tuple(sorted(folders))
-
-
-def _changed_ns(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return 0

@@ -105,13 +105,20 @@ def own_definitions(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=64)
 def top_level_names(text: str) -> dict[str, str] | None:
     """Names bound at the top level and how (``class``, ``def``, ``name``); None if no Python."""
+    tree = parsed(text)
+    if tree is None:
+        return None
+    return {name: kind for statement in _reached(tree.body) for name, kind in _bound(statement)}
+
+
+def parsed(text: str) -> ast.Module | None:
+    """The syntax tree of a stranger's text; None if it is no Python, or too much of it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Of "\d" in a string: no business of ours.
-            body = ast.parse(text).body
+            return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    return {name: kind for statement in _reached(body) for name, kind in _bound(statement)}
 
 
 def _reached(body: list[ast.stmt]) -> Iterator[ast.stmt]:

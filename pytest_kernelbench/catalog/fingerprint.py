@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-from contextlib import suppress
-from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.catalog.belongings import SOURCES, belongings
 from pytest_kernelbench.catalog.material import SOURCE_LIMIT_BYTES
+from pytest_kernelbench.catalog.nearby import listing
 from pytest_kernelbench.folders import lies_in, read_file
 
 if TYPE_CHECKING:
@@ -72,32 +71,16 @@ def companions(path: Path) -> list[Path]:
     if path.stem in WHOLE_FOLDER:
         found = [each for each in path.parent.rglob("*") if each.is_file() and each != path]
         return sorted(each for each in found if "__pycache__" not in each.parts)
-    files, folders = _listing(path.parent, _changed_ns(path.parent))
+    _, folders = listing(path.parent)
     # No deeper: a kernel in a home directory must not drag all of it in.
-    below = [_listing(folder, _changed_ns(folder))[0] for folder in folders]
-    return sorted({*chain(files, *below), *belongings(path)})
+    near = [path.parent, *(path.parent / name for name in folders if not name.startswith("__"))]
+    return sorted({*chain.from_iterable(map(_sources, near)), *belongings(path)})
 
 
-@lru_cache(maxsize=4096)
-def _listing(folder: Path, _changed_at_ns: int) -> tuple[list[Path], list[Path]]:
-    """Sources in a folder, and the folders in it; asked of the disk again once it has changed."""
-    files, folders = [], []
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.startswith((".", "__")):
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                folders.append(Path(entry.path))
-            elif Path(entry.name).suffix in SOURCES and entry.is_file():
-                files.append(Path(entry.path))
-    return files, folders
-
-
-def _changed_ns(folder: Path) -> int:
-    try:
-        return folder.stat().st_mtime_ns
-    except OSError:
-        return 0
+def _sources(folder: Path) -> list[Path]:
+    files, _ = listing(folder)
+    found = (folder / name for name in files if not name.startswith("__"))
+    return [path for path in found if path.suffix in SOURCES]
 
 
 def _framed(data: bytes) -> bytes:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from pytest_kernelbench.catalog.entry import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,11 +41,8 @@ def of_cpp(text: str) -> Mentions:
 
 def of_python(text: str) -> Mentions:
     """What Python imports, and what its strings name; nothing if it cannot be parsed."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Of "\d" in a string: no business of ours.
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parsed(text)
+    if tree is None:
         return Mentions()
     said: set[str] = set()
     modules: set[str] = set()
