@@ -34,8 +34,7 @@ class Trial:
 
 def again(trial: Trial, *, native: bool = True, families: tuple[str, ...] = (MIXED,)) -> Progress:
     bench: Any = SimpleNamespace(
-        prepared=SimpleNamespace(native=native, hidden="", families=families),
-        settings=SimpleNamespace(strict=False),
+        prepared=SimpleNamespace(families=families), families_decide=native
     )
     made: Any = trial
     progress = Progress()

@@ -15,6 +15,7 @@ from pytest_kernelbench.catalog.baseline import preparation
 from pytest_kernelbench.errors import MachineError
 from pytest_kernelbench.folders import remove_tree
 from pytest_kernelbench.judge import questions, wire
+from pytest_kernelbench.judge.adoption import copied, unmatched
 from pytest_kernelbench.judge.allowance import process_bytes, runner_bytes
 from pytest_kernelbench.judge.kept_code import kept_code
 from pytest_kernelbench.judge.nvrtc import protocol_cubin
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
 
     from pytest_kernelbench.catalog.pair import Problem
     from pytest_kernelbench.judge.device import Device
-    from pytest_kernelbench.sandbox.client import Child, ForkServer
+    from pytest_kernelbench.sandbox.child import Child
+    from pytest_kernelbench.sandbox.client import ForkServer
     from pytest_kernelbench.settings import Settings
     from pytest_kernelbench.timing.device_state import Snapshot
 
@@ -51,7 +53,6 @@ _KEPT_BYTES = 8 << 30
 """Device memory for the outputs of a batch, which are kept until some are revealed."""
 _CLOSE_SHARE = 0.25
 _LEAST_FLUSH_BYTES = 32 << 20
-_NAMED = 5
 Answer = TypeVar("Answer", bound=wire.Message)
 
 
@@ -205,8 +206,12 @@ class Bench:
     @property
     def bounds_plain(self) -> bool:
         """Whether float64 decides on the problem's own inputs: as on the other families."""
-        decides = self.prepared.native or self.settings.strict or bool(self.prepared.hidden)
-        return decides and bool(self.prepared.families)
+        return self.families_decide and bool(self.prepared.families)
+
+    @property
+    def families_decide(self) -> bool:
+        """Whether what other families find is more than a note."""
+        return self.prepared.native or self.settings.strict or bool(self.prepared.hidden)
 
     def looks_closely(self) -> bool:
         """Whether a timed call is held against float64: some are, and nobody can foresee which."""
@@ -293,18 +298,12 @@ class Bench:
         prepared = self.prepared
         if not ready.state or not prepared.state_names:
             return
-        runner.unmatched = _unmatched(ready, prepared)
+        runner.unmatched = unmatched(ready, prepared)
         order = wire.Adopt(prepared.state_names, prepared.state, prepared.state_bytes)
         adopted = runner.ask(
             order, wire.Adopted, (self.state_fd,), "while parameters were compared"
         )
-        # It tells which; the names themselves are the reference's.
-        told = set(adopted.copied)
-        copied = [name for name in prepared.state_names if name in told]
-        if copied:
-            names = ", ".join(copied[:_NAMED])
-            names += ", ..." if len(copied) > _NAMED else ""
-            runner.notes = (f"parameters copied from the reference by name: {names}",)
+        runner.notes = copied(adopted, prepared)
 
     def start_baseline(self, name: str = EAGER) -> Runner:
         """The problem's own model in a runner like the contender's; started once."""
@@ -389,21 +388,6 @@ class Bench:
 def this_process() -> tuple[int]:
     """The kin of a judge that shares its device with no other of its engine."""
     return (os.getpid(),)
-
-
-def _unmatched(ready: wire.Ready, prepared: questions.Prepared) -> str:
-    """A note on parameters that are not copied, as names or shapes differ; empty if none do.
-
-    It says which of the reference's there are not: the solution's own are names of its invention.
-    """
-    theirs = [(n, span.shape) for n, span in zip(prepared.state_names, prepared.state, strict=True)]
-    ours = [(named.name, named.shape) for named in ready.state]
-    if set(ours) == set(theirs):
-        return ""
-    lacking = [name for name, shape in theirs if (name, shape) not in ours]
-    names = ", ".join(lacking[:_NAMED]) + (", ..." if len(lacking) > _NAMED else "")
-    why = f"it has no {names} of Model's shape" if lacking else "it has some that Model has not"
-    return f"no parameters were copied from the reference: {why}; its own are as it draws them"
 
 
 def _threads() -> int:

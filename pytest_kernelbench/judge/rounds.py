@@ -64,9 +64,7 @@ def agree_again(trial: Trial, bench: Bench, progress: Progress) -> None:
 
     Only where families decide. Raises ``Rejected``.
     """
-    prepared = bench.prepared
-    decides = prepared.native or bench.settings.strict or bool(prepared.hidden)
-    if MIXED not in prepared.families or not decides:
+    if MIXED not in bench.prepared.families or not bench.families_decide:
         return
     try:
         trial.settle()
