@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_kernelbench.catalog.baseline import OURS
 from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.sandbox.import_paths import is_found
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +33,7 @@ def make_engine(settings: Settings, tell: Callable[[str], None] | None = None) -
     """
     engine: Engine
     if settings.engine == "local":
+        _check_preparations(settings)
         from pytest_kernelbench.engine.local import LocalEngine
 
         engine = LocalEngine(settings, tell=tell)
@@ -45,3 +48,22 @@ def make_engine(settings: Settings, tell: Callable[[str], None] | None = None) -
         engine = RayEngine(settings)
         return engine
     return None
+
+
+def _check_preparations(settings: Settings) -> None:
+    """Each baseline's process will find what it is to import."""
+    ours = {(each.name, each.prepare) for each in OURS}
+    for name, prepare in settings.baseline_prepare:
+        if (name, prepare) in ours:
+            continue
+        module, _, function = prepare.partition(":")
+        if not (module and function.isidentifier()):
+            message = f"baseline {name!r}: prepare={prepare!r} is no module:function"
+            raise UsageError(message)
+        package = module.partition(".")[0]
+        if not is_found(package):
+            message = (
+                f"baseline {name!r}: its process, which sees no folder of tests, finds no module "
+                f"{package!r}: install it, or name its folder in PYTHONPATH"
+            )
+            raise UsageError(message)

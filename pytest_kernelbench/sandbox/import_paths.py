@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 BOOT = """
@@ -30,6 +32,17 @@ Our own is loaded from where the parent has it: another copy may be installed be
 def boot(entry: str, *arguments: object) -> list[str]:
     """The interpreter's arguments to call ``entry`` (``module:function``) with plain values."""
     return ["-I", "-c", BOOT, json.dumps([*import_paths(), entry, *arguments])]
+
+
+def is_found(package: str) -> bool:
+    """Whether such a process finds this top-level package or module; nothing of it is imported."""
+    command = [sys.executable, *boot(f"{__name__}:leave_unless_found", package)]
+    return not subprocess.run(command, check=False, timeout=60).returncode
+
+
+def leave_unless_found(package: str) -> None:
+    """Run in such a process: exit with 1 if it does not find the package."""
+    raise SystemExit(find_spec(package) is None)
 
 
 def import_paths() -> tuple[list[str], list[str]]:

@@ -7,14 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from pytest_kernelbench import judge, library
+from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.settings import Settings
+from pytest_kernelbench.verdict import Status
+
 PAGE = Path(__file__).parents[2] / "docs/plugins.md"
 
 
-def example(title: str) -> str:
-    section = PAGE.read_text(encoding="utf-8").partition(f"## {title}\n")[2]
-    match = re.search(r"```python\n(.*?)```", section, re.DOTALL)
-    assert match, title
-    return match[1]
+def example(title: str, number: int = 0) -> str:
+    section = PAGE.read_text(encoding="utf-8").partition(f"## {title}\n")[2].partition("\n## ")[0]
+    return re.findall(r"```python\n(.*?)```", section, re.DOTALL)[number]
 
 
 @pytest.fixture
@@ -74,6 +77,37 @@ def test_baseline(tree, plugged) -> None:
     result.stdout.fnmatch_lines(
         ["*baseline_prepare=(('half', 'my_baselines:in_half_precision'), ('eager', ''))*"]
     )
+
+
+@pytest.mark.slow
+def test_baseline_is_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = "import torch\nclass Model(torch.nn.Module):\n    def forward(self, a):\n"
+    problem += "        return a @ a\ndef get_init_inputs(): return []\n"
+    problem += "def get_inputs(): return [torch.randn(256, 256)]\n"
+    (tmp_path / "square.py").write_text(problem)
+    solution = tmp_path / "solution.py"
+    solution.write_text(problem.replace("Model(", "ModelNew("))
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "my_baselines.py").write_text(example("Another baseline", 1))
+    settings = Settings(
+        device="cpu",
+        seeds=1,
+        budget_s=0.1,
+        baselines=("half",),
+        baseline_prepare=(("half", "my_baselines:in_half_precision"),),
+        cache_dir=tmp_path / "cache",
+    )
+    try:
+        with pytest.raises(UsageError, match="finds no module 'my_baselines': install it, or"):
+            judge(tmp_path / "square.py", solution, settings=settings)
+        library._made.cache_clear()
+        monkeypatch.setenv("PYTHONPATH", str(folder))
+        verdict = judge(tmp_path / "square.py", solution, settings=settings)
+        assert verdict.status is Status.NOT_A_KERNEL, verdict
+    finally:
+        library._shared(settings).close()
+        library._made.cache_clear()
 
 
 def test_engine(tree, monkeypatch) -> None:
