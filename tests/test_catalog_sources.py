@@ -105,6 +105,21 @@ def test_a_bad_row_is_refused_and_loses_nothing_else(tmp_path: Path, row: Any, w
     assert bad.origin == "a.jsonl:2"
 
 
+@pytest.mark.parametrize("column", ["file", "id"])
+@pytest.mark.parametrize("name", ["a\0b.py", "x" * 300, "x/" * 3000, "loop", "loop/x.py", "\n"])
+def test_a_name_that_no_file_can_have_loses_nothing_else(
+    tmp_path: Path, column: str, name: str
+) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    good = {"level": 1, "problem_id": 2, "code": NEW}
+    bad = {"level": 1, "problem_id": 1, column: name}
+    first, why, last = refusals(
+        write(tmp_path, "a.jsonl", "\n".join(map(json.dumps, (good, bad, good))))
+    )
+    assert (first, last) == ("", "")
+    assert ("cannot be read: " if column == "file" and name.strip() else "no column holds") in why
+
+
 def test_broken_and_long_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "ROW_LIMIT_BYTES", 100)
     good = json.dumps({"level": 1, "problem_id": 2, "code": NEW})
