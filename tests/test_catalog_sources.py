@@ -512,6 +512,16 @@ def test_shapes_beside_a_reference(tmp_path: Path) -> None:
         assert problem_of_file(reference, tmp_path / "cache", 1).path == reference
 
 
+def test_shapes_beside_a_reference_are_read_as_a_strangers(tmp_path: Path) -> None:
+    reference = write(tmp_path, "01_x/reference.py", MODEL + "N = 4\n")
+    shapes = write(tmp_path, "01_x/shapes.py", "PATTERN = '\\d'\nSHAPES = [{'N': 8}]\n")
+    problem = problem_of_file(reference, tmp_path / "cache", 1)
+    assert problem.path.read_text().endswith("SHAPES = [{'N': 8}]\n")
+    shapes.unlink()
+    os.mkfifo(shapes)
+    assert problem_of_file(reference, tmp_path / "cache", 1).path == reference
+
+
 def test_shapes_by_names_in_another_case_and_with_flags(tmp_path: Path) -> None:
     """As they are written there: the check beside them knows what a flag is, nobody else does."""
     reference = write(tmp_path, "04_x/reference.py", MODEL + "BATCH: int = 8\nVOCAB = 64\n")
