@@ -101,7 +101,9 @@ def test_a_long_chain_of_branches_is_read_or_left(depth: int) -> None:
     assert names in ({"ModelNew": "name"}, None)
 
 
-@pytest.mark.parametrize("mark", ["\n", "\r", "\r\n", "\f", "\v", "\x1c", "\x85", "\u2028", "\u2029"])
+@pytest.mark.parametrize(
+    "mark", ["\n", "\r", "\r\n", "\f", "\v", "\x1c", "\x85", "\u2028", "\u2029"]
+)
 def test_lines_are_those_of_the_syntax_tree(mark: str) -> None:
     text = f'"""a{mark}b"""\nx = 1'
     last = ast.parse(text).body[-1]

@@ -97,7 +97,9 @@ def test_one_value_is_neither_none_nor_several(option: Option) -> None:
     if option.read is None or option.many:
         return
     for texts in ([], ["1", "2"]):
-        with pytest.raises(UsageError, match=f"^here: it takes one value, not {re.escape(str(texts))}$"):
+        with pytest.raises(
+            UsageError, match=f"^here: it takes one value, not {re.escape(str(texts))}$"
+        ):
             from_texts(option, texts, "here")
 
 
