@@ -324,10 +324,15 @@ def refuse_unknown(config: pytest.Config) -> None:
 def from_texts(option: Option, texts: Iterable[str], origin: str, base: Path = Path()) -> Any:  # noqa: ANN401
     """An option's value from its texts; ``base`` is what relative paths are relative to.
 
-    Raises ``UsageError`` that begins with ``origin``.
+    Raises ``UsageError`` that begins with ``origin``, also where it is one value and is given none
+    or several.
     """
     if option.read is None:
         return True
+    texts = list(texts)
+    if not option.many and len(texts) != 1:
+        message = f"{origin}: it takes one value, not {texts!r}"
+        raise UsageError(message)
     if option.many and not option.is_path:
         texts = [part.strip() for text in texts for part in text.split(",")]
     try:

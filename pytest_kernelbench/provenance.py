@@ -31,7 +31,6 @@ BESIDE = frozenset(
     | {"cache_dir", "cache_limit_gb", "build_jobs", "device", "baseline_prepare", "ray_address"}
     # Where it is done; the device itself is in the verdict.
     | {"fail_under", "fail_under_levels", "at_k", "resume", "compare", "max_slowdown"}
-    | {"expected_to_fail"}
     | {"json", "eval_results", "trace", "csv", "html", "markdown"}
     # What is made of verdicts afterwards.
 )

@@ -170,15 +170,16 @@ def score(
         best=max(speedups, default=None),
         pass_at=tuple(at(groups, k, lambda s: s.agreed) for k in at_k),
         fast_at=tuple((p, at(groups, k, _faster_than(p))) for p in thresholds if p for k in at_k),
-        beside=tuple(beside(every)),
+        beside=tuple(beside(every, strict=strict)),
     )
 
 
-def beside(verdicts: Iterable[Verdict]) -> Iterator[Beside]:
+def beside(verdicts: Iterable[Verdict], *, strict: bool = False) -> Iterator[Beside]:
     """Speedups of what is right against every baseline but the first."""
     found: dict[str, list[tuple[float, float]]] = {}
     for verdict in verdicts:
-        for measured in verdict.measurements[1:] if verdict.status.right else ():
+        solved = verdict.status.right and sample_of(verdict, strict=strict).agreed
+        for measured in verdict.measurements[1:] if solved else ():
             if _sound(measured.speedup, measured.low):
                 pairs = found.setdefault(measured.baseline, [])
                 pairs.append((measured.speedup, measured.low))

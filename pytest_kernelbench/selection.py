@@ -49,18 +49,17 @@ def _changed(config: pytest.Config, settings: Settings) -> frozenset[Path] | Non
 
 def _differs(item: pytest.Item, changed: frozenset[Path]) -> bool:
     """Whether a solution or its problem changed; what is no kernel is no matter of this."""
+    from pytest_kernelbench.catalog.changed import belongs, is_among, placed
+
     if isinstance(item.parent, StrayFile):
-        return item.path in changed
+        return is_among(item.path, changed)
     if not isinstance(item.parent, SolutionModule):
         return True
-    from pytest_kernelbench.catalog.changed import belongs
-
     pair = item.parent.pair
-    return (
-        item.path in changed
-        or pair.problem.path in changed
-        or any(belongs(path, pair.solution.path) for path in changed)
-    )
+    if is_among(item.path, changed) or is_among(pair.problem.path, changed):
+        return True
+    solution = placed(pair.solution.path)
+    return any(belongs(path, solution) for path in changed)
 
 
 def _folder_of_solutions(item: pytest.Item) -> Path | None:

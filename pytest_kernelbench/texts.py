@@ -1,4 +1,4 @@
-"""Text that strangers wrote, as a terminal and a table can show it."""
+"""Text that strangers wrote, as a terminal, a table and XML can show it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ _COMMANDS = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 """Control characters but for tabs and line ends; line ends and changes of direction of Unicode."""
+_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def printable(text: str) -> str:
@@ -23,6 +24,11 @@ def encodable(text: str, errors: str = "backslashreplace") -> str:
     ``errors`` names what stands in their place, as ``str.encode`` has it.
     """
     return text.encode("utf-8", errors).decode()
+
+
+def in_xml(text: str, instead: str = "\ufffd") -> str:
+    """``text`` without what XML 1.0 cannot hold, not even escaped: a solution may have said it."""
+    return _NOT_XML.sub(instead, text)
 
 
 def all_encodable(value: Any, errors: str = "backslashreplace") -> Any:  # noqa: ANN401 - of JSON's

@@ -93,6 +93,14 @@ def test_what_is_for_the_judge_is_not_shown(problem: Problem) -> None:
     assert ast.unparse(ast.parse(shown)).count("def ") == 2
 
 
+@pytest.mark.parametrize("mark", ["\f", "\x1c", "\x85", "\u2028"])
+def test_what_is_for_the_judge_is_not_shown_after_odd_marks(tmp_path: Path, mark: str) -> None:
+    """Which end lines for texts and none for Python."""
+    path = tmp_path / "001_x.py"
+    path.write_text(f"# a{mark}b\nROWS = 4\nSMOKE = {{'ROWS': 2}}\nCOLUMNS = 5\n", encoding="utf-8")
+    assert shown_source(path).split("\n")[1:] == ["ROWS = 4", "COLUMNS = 5"]
+
+
 def test_a_problem_that_cannot_be_shown(tmp_path: Path) -> None:
     path = tmp_path / "001_x.py"
     path.write_text("def (")

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
-from pytest_kernelbench.catalog.entry import cpp_entry, popcorn, python_entry, top_level_names
+from pytest_kernelbench.catalog.entry import (
+    cpp_entry,
+    lines_of,
+    popcorn,
+    python_entry,
+    top_level_names,
+)
 
 
 @pytest.mark.parametrize(
@@ -91,6 +99,16 @@ def test_a_long_chain_of_branches_is_read_or_left(depth: int) -> None:
     text = "if a: pass\n" + "elif b: pass\n" * depth
     names = top_level_names(f"{text}else:\n    ModelNew = 1\n")
     assert names in ({"ModelNew": "name"}, None)
+
+
+@pytest.mark.parametrize(
+    "mark", ["\n", "\r", "\r\n", "\f", "\v", "\x1c", "\x85", "\u2028", "\u2029"]
+)
+def test_lines_are_those_of_the_syntax_tree(mark: str) -> None:
+    text = f'"""a{mark}b"""\nx = 1'
+    last = ast.parse(text).body[-1]
+    assert lines_of(text)[last.lineno - 1] == "x = 1"
+    assert "".join(lines_of(text)) == text
 
 
 def test_names_bound_in_branches_come_in_their_order() -> None:

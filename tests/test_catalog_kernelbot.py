@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,32 @@ def test_a_task_without_settings(task: Path, tmp_path: Path) -> None:
     assert run(problem.path)["get_inputs"]()[:2] == [2, 3]
 
 
+@pytest.mark.parametrize("definition", ["def", "async def"])
+def test_a_task_without_settings_whose_inputs_are_made_in_a_branch(
+    task: Path, tmp_path: Path, definition: str
+) -> None:
+    (task / "task.yml").unlink()
+    text = (
+        "def ref_kernel(data): pass\nif True:\n    def generate_input(a): pass\n"
+        f"else:\n    {definition} generate_input(b, c=1): pass\n"
+    )
+    (task / "reference.py").write_text(text)
+    with pytest.raises(UsageError, match=r"generate_input needs b, but no task\.yml beside it"):
+        problem_of_file(task / "reference.py", tmp_path / "cache", 1)
+
+
+@pytest.mark.parametrize("mark", ["\f", "\x1c", "\x85", "\u2028", "\r", "\\d"])
+def test_odd_marks_above_a_future_import(task: Path, tmp_path: Path, mark: str) -> None:
+    """Which end lines for texts and none for Python; or of which Python warns."""
+    text = REFERENCE.replace("Adds.", f"Adds.{mark}Or not.")
+    (task / "reference.py").write_text(text, encoding="utf-8", newline="")
+    problem = problem_of_file(task / "reference.py", tmp_path / "cache", 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert run(problem.path)["get_inputs"]()[:2] == [16, 32]
+    assert (problem.path.parent / "utils.py").is_file()
+
+
 @pytest.fixture
 def pair(task: Path, tmp_path: Path) -> Any:
     catalog = ProblemCatalog([task.parent], cache=tmp_path / "cache")
@@ -188,6 +215,12 @@ def test_a_submission_keeps_its_modules(pair: Any, tmp_path: Path, place: str) -
     assert made.problem.name == "add"
     assert beside(made) == {"solution.py", "kb_reference.py", "task.py", "utils.py"}
     assert (made.solution.path.parent / "task.py").read_text() == TASK
+
+
+def test_a_submission_of_which_python_warns_keeps_its_modules(pair: Any, tmp_path: Path) -> None:
+    """Here warnings are errors, as in many a project."""
+    made = pair(tmp_path / "set/add_py/submission.py", SUBMISSION + 'PATTERN = "\\d"\n')
+    assert beside(made) == {"solution.py", "kb_reference.py", "task.py"}
 
 
 def test_a_later_version_of_a_leaderboard(pair: Any, tmp_path: Path) -> None:

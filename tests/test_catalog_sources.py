@@ -105,6 +105,21 @@ def test_a_bad_row_is_refused_and_loses_nothing_else(tmp_path: Path, row: Any, w
     assert bad.origin == "a.jsonl:2"
 
 
+@pytest.mark.parametrize("column", ["file", "id"])
+@pytest.mark.parametrize("name", ["a\0b.py", "x" * 300, "x/" * 3000, "loop", "loop/x.py", "\n"])
+def test_a_name_that_no_file_can_have_loses_nothing_else(
+    tmp_path: Path, column: str, name: str
+) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    good = {"level": 1, "problem_id": 2, "code": NEW}
+    bad = {"level": 1, "problem_id": 1, column: name}
+    first, why, last = refusals(
+        write(tmp_path, "a.jsonl", "\n".join(map(json.dumps, (good, bad, good))))
+    )
+    assert (first, last) == ("", "")
+    assert ("cannot be read: " if column == "file" and name.strip() else "no column holds") in why
+
+
 def test_broken_and_long_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "ROW_LIMIT_BYTES", 100)
     good = json.dumps({"level": 1, "problem_id": 2, "code": NEW})
@@ -495,6 +510,16 @@ def test_shapes_beside_a_reference(tmp_path: Path) -> None:
     for none in ("SHAPES = [f(1)]", "SHAPES = 3", "SHAPES = [[1]]", "SHAPES = [{'M': 1}]", "x("):
         write(tmp_path, "01_x/shapes.py", none)
         assert problem_of_file(reference, tmp_path / "cache", 1).path == reference
+
+
+def test_shapes_beside_a_reference_are_read_as_a_strangers(tmp_path: Path) -> None:
+    reference = write(tmp_path, "01_x/reference.py", MODEL + "N = 4\n")
+    shapes = write(tmp_path, "01_x/shapes.py", "PATTERN = '\\d'\nSHAPES = [{'N': 8}]\n")
+    problem = problem_of_file(reference, tmp_path / "cache", 1)
+    assert problem.path.read_text().endswith("SHAPES = [{'N': 8}]\n")
+    shapes.unlink()
+    os.mkfifo(shapes)
+    assert problem_of_file(reference, tmp_path / "cache", 1).path == reference
 
 
 def test_shapes_by_names_in_another_case_and_with_flags(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_kernelbench.catalog.baseline import OURS
 from pytest_kernelbench.errors import UsageError
-from pytest_kernelbench.options import OPTIONS, check_values
+from pytest_kernelbench.options import OPTIONS, Option, check_values, from_texts
 from pytest_kernelbench.settings import Settings
 
 ROOT = Path(__file__).parents[1]
@@ -90,6 +90,17 @@ def test_what_options_take_settings_may_have() -> None:
             cache_dir=Path("x"), max_slowdown=0.1, baselines=("mine",), tf32=True, gpu="H200",
         )
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
+def test_one_value_is_neither_none_nor_several(option: Option) -> None:
+    if option.read is None or option.many:
+        return
+    for texts in ([], ["1", "2"]):
+        with pytest.raises(
+            UsageError, match=f"^here: it takes one value, not {re.escape(str(texts))}$"
+        ):
+            from_texts(option, texts, "here")
 
 
 def test_what_is_asked_of_single_pairs() -> None:

@@ -62,6 +62,16 @@ def test_nothing_right_is_no_spread() -> None:
     assert found.geomean == pytest.approx(4.0)
 
 
+def test_strict_takes_library_kernels_out_of_the_spread() -> None:
+    some = [record(1, speedup=2.0), record(2, status=Status.NOT_A_KERNEL, speedup=8.0)]
+    verdicts = [each.verdict for each in some]
+    for strict, mean in ((False, 4.0), (True, 2.0)):
+        found = spread("ann", 0, verdicts, strict=strict)
+        assert found is not None
+        assert found.geomean == pytest.approx(mean)
+    assert spread("ann", 0, verdicts[1:], strict=True) is None
+
+
 def marked(number: int, time_us: float, flops: float = 1e9, **more: object) -> Marked:
     roofline = Roofline(10**8, flops, 4e12, 5e13)
     verdict = record(number, speedup=100 / time_us, roofline=roofline, **more).verdict

@@ -146,6 +146,40 @@ def test_eval_results_are_a_file_for_each_entrant_and_level(tmp_path: Path) -> N
     ]  # fmt: skip
 
 
+def test_no_entrants_eval_results_go_over_anothers(tmp_path: Path) -> None:
+    entrants = ["org/m", "org_m", "org m", "源", "根", "source", "\udcff", "lone/1"]
+    written = eval_results.write(
+        tmp_path / "e.json", [verdict(entrant=name, number=n) for n, name in enumerate(entrants)]
+    )
+    held = {json.loads(path.read_text()).popitem()[0]: path.name for path in written}
+    assert len(held) == len(set(written)) == len(entrants)
+    # Whose own name a file can bear has it, whoever else is there, and so has who shares none.
+    assert (held["1"], held["5"], held["7"]) == (
+        "e_org_m_level1.json", "e_source_level1.json", "e_lone_1_level1.json"
+    )  # fmt: skip
+    again = eval_results.write(tmp_path / "e.json", [verdict(entrant=e) for e in entrants[::-1]])
+    assert sorted(again) == sorted(written)
+
+
+@pytest.mark.parametrize(
+    "verdicts",
+    [[], [verdict(Status.NOT_JUDGED)], [verdict(), verdict(level=2)]],
+    ids=["nothing", "not judged", "elsewhere"],
+)
+def test_no_eval_results_of_an_earlier_session_stay(
+    tmp_path: Path, verdicts: list[Verdict]
+) -> None:
+    path = tmp_path / "e.json"
+    eval_results.write(path, [verdict()])
+    eval_results.write(path, verdicts)
+    assert json.loads(path.read_text()) == {}
+
+
+def test_eval_results_of_nothing_are_a_file(tmp_path: Path) -> None:
+    assert eval_results.write(tmp_path / "e.json", []) == [tmp_path / "e.json"]
+    assert (tmp_path / "e.json").read_text() == "{}\n"
+
+
 # flashinfer-bench
 
 

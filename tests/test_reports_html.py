@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from made_records import HOSTILE, outcome_of, record, runs_of, session
 
+from pytest_kernelbench.reports.html import pictures
 from pytest_kernelbench.reports.html.packing import PIECE, change, pack
 from pytest_kernelbench.reports.html.page import page
 from pytest_kernelbench.reports.html.runs import Runs, named
@@ -154,6 +155,18 @@ def test_pictures_by_level_and_device(hostile: Read) -> None:
 def test_without_a_roof_it_says_so() -> None:
     text = " ".join(made(runs_of([record(speedup=2.0)])).texts)
     assert "There is no roofline" in text
+
+
+def test_strict_pictures_have_no_library_kernels() -> None:
+    """As the tables above them: neither their speedups nor room for them on the scales."""
+    runs = runs_of([record(speedup=2.0), record(2, status=Status.NOT_A_KERNEL, speedup=300.0)])
+    others = runs_of([record(speedup=2.0), record(2, status=Status.CRASHED)])
+    drawn = [outcome_of(each, strict=True) for each in (runs, others)]
+    for draw in (pictures.fast_p, pictures.speedups):
+        one, other = (draw(outcome, {"ann": 0}) for outcome in drawn)
+        assert one == other
+    loose = pictures.speedups(outcome_of(runs), {"ann": 0})
+    assert loose != pictures.speedups(drawn[0], {"ann": 0})
 
 
 @pytest.mark.parametrize("scored", [True, False])

@@ -65,6 +65,12 @@ def test_a_picture_holds_nothing_but_shapes_and_text(name: str) -> None:
     assert "http" not in drawn.replace("http://www.w3.org/2000/svg", "")
 
 
+def test_a_series_has_a_marker_of_its_own_as_it_has_an_ink() -> None:
+    for of in (svg.marker, svg.series):
+        assert len({of(slot) for slot in range(svg.SERIES)}) == svg.SERIES
+        assert of(svg.SERIES) == of(svg.SERIES - 1)
+
+
 @pytest.mark.parametrize("name", ["fast_p", "strip"])
 def test_the_same_data_give_the_same_picture(name: str) -> None:
     assert PICTURES[name]() == PICTURES[name]()

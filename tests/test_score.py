@@ -290,6 +290,15 @@ def test_further_baselines_stand_beside_the_score() -> None:
     assert score([verdict(1, speedup=2.0)], numbers(1)).beside == ()
 
 
+def test_strict_leaves_library_kernels_out_against_every_baseline() -> None:
+    plain = verdict(1, Status.NOT_A_KERNEL, 3.0)
+    more = Measurement("compile", 2.0, 1.5, 2.5, 2.0, 1.0, 0.1, 3, 30)
+    made = [replace(plain, measurements=(*plain.measurements, more))]
+    assert score(made, numbers(1)).beside == (Beside("compile", pytest.approx(2.0), 1, 1),)
+    strictly = score(made, numbers(1), strict=True)
+    assert (strictly.geomean, strictly.beside) == (None, ())
+
+
 def test_the_spread_over_very_many_problems_takes_no_time() -> None:
     values = [1.0] * 300 + [0.0] * 700
     resampled = bootstrap_interval(values * 5)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -248,6 +250,25 @@ def test_a_part_of_it_leaves_no_stamp_and_can_be_kept_as_json(kb: Run, tmp_path:
     assert {row["case"] for row in rows if row["family"] == "env"} == {"env_abort"}
     assert all(row["ok"] for row in rows)
     assert stamp(tmp_path, "cpu-test") is None
+
+
+def test_what_is_no_number_and_no_text_is_json_all_the_same(kb: Run, tmp_path: Path) -> None:
+    """An interval of too few turns ends nowhere, and a folder may have any bytes for its name."""
+    file, engine = tmp_path / "out.json", Engine()
+
+    def judge(*_: object) -> Verdict:
+        (measured,) = verdict(Status.RIGHT, 1.0).measurements
+        open_ended = replace(measured, low=math.nan, high=math.inf)
+        wrong = verdict(Status.WRONG_VALUE)
+        return replace(wrong, solution="\udcff/s.py", measurements=(open_ended,))
+
+    engine.judge = judge  # type: ignore[method-assign]
+    kb(engine, "--only", "env_abort", "--json", str(file))
+    (row,) = json.loads(file.read_bytes(), parse_constant=pytest.fail)
+    (measured,) = row["verdict"]["measurements"]
+    assert (measured["low"], measured["high"]) == (None, None)
+    assert row["verdict"]["solution"] == "?/s.py"
+    assert file.read_text().startswith('[\n {\n  "case": "env_abort",\n')
 
 
 def test_who_stops_it_keeps_what_was_judged(kb: Run, tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_records import outcome_of, record, runs_of
 
-from pytest_kernelbench.reports.summary import Outcome, summary
+from pytest_kernelbench.reports.summary import Outcome, circumstances, summary
 from pytest_kernelbench.score import Key
 from pytest_kernelbench.settings import Settings
 from pytest_kernelbench.verdict import Measurement, Status, Verdict
@@ -50,6 +51,21 @@ judged on NVIDIA H200, full sizes, fp32
 
 def test_one_entrant() -> None:
     assert text([verdict("ann", 1, 3.0), verdict("ann", 2)]) == ONE.splitlines()
+
+
+@pytest.mark.parametrize("stamped", ["GPU-1", "GPU-2"])
+def test_a_selftest_of_one_of_several_gpus_is_shown(stamped: str) -> None:
+    verdicts = [replace(verdict("ann", n, 2.0), device_uuid=f"GPU-{n}") for n in (1, 2)]
+    outcome = Outcome(verdicts, asked, Settings(), {"GPU-1": "", "GPU-2": "", stamped: "said"})
+    assert list(circumstances(outcome)) == ["judged on NVIDIA H200, full sizes, fp32", "  said"]
+    unstamped = Outcome(verdicts, asked, Settings())
+    assert list(circumstances(unstamped))[1:] == ["  no selftest here yet: kb selftest"]
+
+
+@pytest.mark.parametrize("stamps", [("said", ""), ("", "said")])
+def test_a_record_without_a_selftest_takes_none_away(stamps: tuple[str, str]) -> None:
+    records = [replace(record(n), selftest=said) for n, said in enumerate(stamps)]
+    assert "  said" in list(circumstances(outcome_of(runs_of(records))))
 
 
 def test_several_entrants_have_a_leaderboard() -> None:

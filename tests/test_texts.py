@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import xml.etree.ElementTree as ET
 
 import msgspec
 import pytest
 
 from pytest_kernelbench.reports.records import Record
-from pytest_kernelbench.texts import hanging, printable
+from pytest_kernelbench.texts import hanging, in_xml, printable
 from pytest_kernelbench.verdict import Measurement, Provenance, Status, Verdict
 
 TEXTS = [
@@ -26,6 +27,13 @@ def test_control_characters_are_spelled_out(text: str, shown: str) -> None:
     assert printable(text) == shown
     text.encode("utf-8", "surrogatepass")
     shown.encode()
+
+
+def test_what_xml_cannot_hold_is_replaced() -> None:
+    kept = "\t\n\r ~äöü漢\ud7ff\ue000\ufffd\U00010000\U0010ffff"
+    assert in_xml(kept) == kept
+    ET.fromstring(f"<a>{kept}</a>")  # noqa: S314 - our own
+    assert in_xml("\x00\x08\x0b\x1f\ud800\udfff\ufffe\uffff", "?") == "?" * 8
 
 
 def test_every_text_of_a_solution_is_spelled_out() -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_kernelbench.authors.tables import keys
 from pytest_kernelbench.reports import curves, plots
-from pytest_kernelbench.score import grouped, sample_of
+from pytest_kernelbench.score import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ def calls_picture(figure: Figure, number: int) -> str:
 def speed_pictures(study: Study, cells: Sequence[Cell]) -> Iterator[str]:
     """fast_p over p, a picture a level; none where nothing is timed."""
     every = [v for cell in cells for verdicts in cell.chosen.values() for v in verdicts]
-    speedups = [s for s in (sample_of(verdict).speedup for verdict in every) if s is not None]
+    speedups = curves.speedups_of(every, strict=study.settings.strict)
     if not speedups:
         return
     scale = curves.scale_of_p(max(speedups))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_kernelbench.authors import hardware
 from pytest_kernelbench.authors.examples import examples, remark
 from pytest_kernelbench.authors.texts import Texts, backends
+from pytest_kernelbench.catalog.entry import lines_of
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.settings import DEFAULT_TOLERANCE, DTYPES
 
@@ -102,7 +103,7 @@ def shown_source(path: Path) -> str:
     except (OSError, SyntaxError, ValueError) as error:
         message = f"{path} cannot be shown to a model: {error}"
         raise UsageError(message) from error
-    lines: list[str | None] = [*text.splitlines()]
+    lines: list[str | None] = [line.rstrip("\r\n") for line in lines_of(text)]
     for statement in body:
         if _assigned(statement) & _JUDGES_OWN and statement.end_lineno is not None:
             for number in range(statement.lineno - 1, statement.end_lineno):

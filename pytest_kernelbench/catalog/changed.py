@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from functools import lru_cache
 from pathlib import Path
@@ -17,8 +18,8 @@ _TIMEOUT_S = 120.0
 def changed_since(commit: str, folder: Path) -> frozenset[Path]:
     """Files that differ between where ``commit`` and this branch part, and the working tree.
 
-    Those that were deleted and those that git does not know yet are among them. Raises
-    ``UsageError`` where git cannot tell.
+    By the true places of their folders. Those that were deleted and those that git does not know
+    yet are among them. Raises ``UsageError`` where git cannot tell.
     """
     top = Path(_git(folder, "rev-parse", "--show-toplevel").rstrip("\n"))
     base = _git(folder, "merge-base", commit, "HEAD").strip()
@@ -27,8 +28,18 @@ def changed_since(commit: str, folder: Path) -> frozenset[Path]:
     return frozenset(top / name for name in (differing + unknown).split("\0") if name)
 
 
+def placed(path: Path) -> Path:
+    """Where git has a file: below its folder's true place, and by its own name if it is a link."""
+    return Path(os.path.realpath(path.parent), path.name)
+
+
+def is_among(path: Path, changed: frozenset[Path]) -> bool:
+    """Whether a file changed, or what it leads to."""
+    return placed(path) in changed or Path(os.path.realpath(path)) in changed
+
+
 def belongs(path: Path, solution: Path) -> bool:
-    """Whether a file that changed, or is gone, is part of a solution.
+    """Whether a file that changed, or is gone, is part of a solution; both as they are ``placed``.
 
     Told by names, and by what the solution's own text names.
     """

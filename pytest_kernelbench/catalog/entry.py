@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
 import warnings
 from dataclasses import dataclass
@@ -108,7 +109,7 @@ def top_level_names(text: str) -> dict[str, str] | None:
     tree = parsed(text)
     if tree is None:
         return None
-    return {name: kind for statement in _reached(tree.body) for name, kind in _bound(statement)}
+    return {name: kind for statement in reached(tree.body) for name, kind in _bound(statement)}
 
 
 def parsed(text: str) -> ast.Module | None:
@@ -121,7 +122,12 @@ def parsed(text: str) -> ast.Module | None:
         return None
 
 
-def _reached(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+def lines_of(text: str) -> list[str]:
+    """Its lines with their ends, as syntax trees count them: a form feed or U+2028 ends none."""
+    return io.StringIO(text, newline="").readlines()
+
+
+def reached(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """Statements in their order, with those of branches in the place of an ``if`` or ``try``.
 
     An ``elif`` lies a level deeper than its ``if``: there may be more than Python's stack has room.

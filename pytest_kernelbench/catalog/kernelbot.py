@@ -10,14 +10,14 @@ import ast
 import sys
 from typing import TYPE_CHECKING
 
-from pytest_kernelbench.catalog.entry import top_level_names
+from pytest_kernelbench.catalog.entry import lines_of, parsed, reached, top_level_names
 from pytest_kernelbench.catalog.material import source_text
 from pytest_kernelbench.catalog.task_settings import settings_of
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.folders import lies_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
 Files = tuple[tuple[str, str], ...]
@@ -108,7 +108,7 @@ def as_problem(path: Path, text: str) -> Files:
     head = _MODULES.format(file=path.name, texts=inner) if inner else ""
     tail = _MODEL.format(settings=SETTINGS_FILE, setting=setting, shapes=shapes)
     cut = _after_future(text)
-    lines = text.splitlines(keepends=True)
+    lines = lines_of(text)
     main = "".join(lines[:cut]) + head + "".join(lines[cut:]).rstrip("\n") + tail
     return ((path.name, main), *beside)
 
@@ -140,9 +140,8 @@ def modules(text: str, folders: Sequence[Path], skip: str = "") -> Files:
 
 def _imported(text: str) -> set[str]:
     """Modules by their plain names; those of a package are none of a task's."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parsed(text)
+    if tree is None:
         return set()
     names: set[str] = set()
     for node in ast.walk(tree):
@@ -168,7 +167,7 @@ def _settings(path: Path, text: str) -> list[dict[str, object]]:
     settings = settings_of(beside) if beside.is_file() else []
     if settings:
         return settings
-    needed = sorted(_needed(ast.parse(text).body) - {"seed"})
+    needed = sorted(_needed(_body(text)) - {"seed"})
     if needed:
         message = (
             f"{path}: generate_input needs {', '.join(needed)}, but no {SETTINGS_FILE} beside it "
@@ -178,11 +177,18 @@ def _settings(path: Path, text: str) -> list[dict[str, object]]:
     return [{}]
 
 
-def _needed(body: Iterable[ast.stmt]) -> set[str]:
-    """The arguments of ``generate_input`` that have no default."""
-    function = next(
-        node for node in body if isinstance(node, ast.FunctionDef) and node.name == "generate_input"
-    )
+def _body(text: str) -> list[ast.stmt]:
+    tree = parsed(text)
+    return [] if tree is None else tree.body
+
+
+def _needed(body: list[ast.stmt]) -> set[str]:
+    """The arguments of ``generate_input`` that have no default; the last definition counts."""
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef
+    defined = [node for node in reached(body) if isinstance(node, kinds)]
+    function = next((node for node in defined[::-1] if node.name == "generate_input"), None)
+    if function is None:
+        return set()
     places = [*function.args.posonlyargs, *function.args.args]
     bare = places[: len(places) - len(function.args.defaults)]
     pairs = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
@@ -192,7 +198,7 @@ def _needed(body: Iterable[ast.stmt]) -> set[str]:
 def _after_future(text: str) -> int:
     """How many lines lie before the first that may be preceded by other statements."""
     cut = 0
-    for statement in ast.parse(text).body:
+    for statement in _body(text):
         docstring = (
             cut == 0
             and isinstance(statement, ast.Expr)

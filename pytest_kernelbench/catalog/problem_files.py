@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from pytest_kernelbench.catalog import kernelbot
-from pytest_kernelbench.catalog.entry import top_level_names
+from pytest_kernelbench.catalog.entry import parsed, top_level_names
 from pytest_kernelbench.catalog.material import (
     SOURCE_LIMIT_BYTES,
     Material,
     materialise,
     readable,
+    source_text,
     too_large,
     too_long,
 )
@@ -174,10 +175,10 @@ def _declared_shapes(path: Path, text: str) -> str:
     if path.name != "reference.py" or "SHAPES" in (top_level_names(text) or {}):
         return ""
     try:
-        body = ast.parse("" if too_large(beside) else beside.read_text(encoding="utf-8")).body
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = parsed(source_text(beside))
+    except OSError:
         return ""
-    for statement in body:
+    for statement in [] if tree is None else tree.body:
         value = _assigned(statement, "SHAPES")
         if value is not None:
             shapes = _literal(value)

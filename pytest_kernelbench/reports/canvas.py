@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
 
-from pytest_kernelbench.reports.svg import ink, series
+from pytest_kernelbench.reports.svg import ink, marker, series
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,7 +21,6 @@ _DPI = 72
 _LETTER = 12
 _LEFT, _RIGHT, _TOP, _BOTTOM = 42, 12, 28, 44
 _STRIP, _GAP = 62, 58
-_MARKERS = "os^DvPX*"
 
 
 class Canvas:
@@ -98,7 +97,7 @@ class Canvas:
                 [dot.x for dot in of_slot],
                 [dot.y for dot in of_slot],
                 s=26,
-                marker=_MARKERS[min(slot, len(_MARKERS) - 1)],
+                marker=marker(slot),
                 color=ink(series(slot)),
                 alpha=0.75,
                 linewidths=0,

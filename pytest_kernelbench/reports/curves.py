@@ -73,9 +73,16 @@ def _spread(
     return low, high
 
 
-def spread(label: str, slot: int, verdicts: Iterable[Verdict]) -> Spread | None:
+def speedups_of(verdicts: Iterable[Verdict], *, strict: bool = False) -> list[float]:
+    """Of what is right and timed."""
+    found = (sample_of(verdict, strict=strict).speedup for verdict in verdicts)
+    return [speedup for speedup in found if speedup is not None]
+
+
+def spread(
+    label: str, slot: int, verdicts: Iterable[Verdict], *, strict: bool = False
+) -> Spread | None:
     """The speedups of what is right and timed; None where nothing is."""
-    found = [sample_of(verdict).speedup for verdict in verdicts]
-    speedups = [speedup for speedup in found if speedup is not None]
+    speedups = speedups_of(verdicts, strict=strict)
     mean = geometric_mean(speedups)
     return None if mean is None else Spread(label, slot, speedups, mean)

@@ -6,10 +6,12 @@ beside the one that was asked for.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
 import statistics
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from pytest_kernelbench.catalog.material import readable
@@ -29,19 +31,46 @@ _LARGEST = re.compile(r"largest difference ([0-9.e+-]+)")
 
 
 def write(path: Path, verdicts: Iterable[Verdict]) -> list[Path]:
-    """Write the file, or one for each entrant and level; gives what was written."""
+    """Write the file, or one for each entrant and level; gives what was written.
+
+    The file that was asked for never keeps an earlier session's results. Raises ``OSError``.
+    """
     groups: dict[tuple[str, int], list[Verdict]] = {}
     for verdict in verdicts:
         if verdict.status not in UNJUDGED:  # KernelBench leaves out what it could not evaluate
             groups.setdefault((verdict.entrant, verdict.level), []).append(verdict)
+    if len(groups) <= 1:
+        _write(path, next(iter(groups.values()), []))
+        return [path]
+    if path.is_file():
+        _write(path, [])
+    names = _names({entrant for entrant, _ in groups})
     written = []
     for (entrant, level), group in sorted(groups.items()):
-        alone = len(groups) == 1
-        place = path if alone else path.with_stem(f"{path.stem}_{readable(entrant)}_level{level}")
-        text = json.dumps(results(group), indent=4, allow_nan=False)
-        place.write_text(text + "\n", encoding="utf-8")
+        place = path.with_stem(f"{path.stem}_{names[entrant]}_level{level}")
+        _write(place, group)
         written.append(place)
     return written
+
+
+def _write(path: Path, verdicts: Iterable[Verdict]) -> None:
+    text = json.dumps(results(verdicts), indent=4, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def _names(entrants: Iterable[str]) -> dict[str, str]:
+    """What each entrant's file is called: no two the same.
+
+    Its own name where a file can bear it, for that is what the run is called. Of the others, those
+    that would share one also bear a hash, after a sign that no readable name has.
+    """
+    names = {entrant: readable(entrant) for entrant in entrants}
+    uses = Counter(names.values())
+    for entrant, name in names.items():
+        if uses[name] > 1 and name != entrant:
+            digest = hashlib.sha256(entrant.encode("utf-8", "surrogatepass")).hexdigest()
+            names[entrant] = f"{name}~{digest[:16]}"
+    return names
 
 
 def results(verdicts: Iterable[Verdict]) -> dict[str, list[dict[str, Any]]]:

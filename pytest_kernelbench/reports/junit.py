@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING
 
 from pytest_kernelbench.reports.messages import explain, faster_words
-from pytest_kernelbench.texts import hanging
+from pytest_kernelbench.texts import hanging, in_xml
 from pytest_kernelbench.verdict import Status
 
 if TYPE_CHECKING:
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from pytest_kernelbench.verdict import Verdict
 
 _ERRORS = frozenset({Status.NOT_BUILT, Status.BAD_PROBLEM, Status.NOT_JUDGED})
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 cannot hold, not even escaped; a solution may have printed it."""
 
 
 def properties(verdict: Verdict) -> Iterator[tuple[str, object]]:
@@ -94,4 +91,4 @@ def write(path: Path, records: Sequence[Record], settings: Settings) -> None:
 
 
 def _clean(text: str) -> str:
-    return _NOT_XML.sub("?", text)
+    return in_xml(text, "?")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from pytest_kernelbench.errors import UsageError
-from pytest_kernelbench.reports.svg import ink, render, series
+from pytest_kernelbench.reports.svg import ink, marker, render, series
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pytest_kernelbench.reports.canvas import Canvas
 
 DASHES = ((), (6, 2.5), (1.6, 1.8), (7, 2, 1.6, 2), (3.5, 2), (9, 3), (1, 3), (5, 2, 1, 2, 1, 2))
-MARKERS = "os^DvPX*"
 WIDTH, HEIGHT = 460, 300
 TIMES = "\N{MULTIPLICATION SIGN}"
 
@@ -136,7 +135,7 @@ def shares_by_call(curves: Sequence[Curve], name: str, title: str, x_label: str)
     canvas = _canvas(WIDTH, HEIGHT)
     lines = _shares(canvas, [(curve, curve.x) for curve in curves], 1.0, "default")
     for curve, line in zip(curves, lines, strict=True):
-        line.set_marker(MARKERS[min(curve.slot, len(MARKERS) - 1)])
+        line.set_marker(marker(curve.slot))
         line.set_markersize(4.5)
     most = max((int(x) for curve in curves for x in curve.x), default=1)
     step = max(1, math.ceil(most / 8))

@@ -36,7 +36,7 @@ def outcome(records: Sequence[Record], settings: Settings, *, verbose: bool = Fa
         return asked[level]
 
     kept = chosen(records, settings)
-    selftests = {each.verdict.device_uuid: each.selftest for each in kept}
+    selftests = {each.verdict.device_uuid: each.selftest for each in kept if each.selftest}
     verdicts = [each.verdict for each in kept if each.scored]
     meant = [each.verdict for each in kept if not each.scored]
     return Outcome(verdicts, asked_of, settings, selftests, verbose, meant)

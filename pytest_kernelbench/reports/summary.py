@@ -83,10 +83,14 @@ def all_gates(outcome: Outcome) -> list[Gate]:
 def circumstances(outcome: Outcome) -> Iterator[str]:
     """Where it was judged, how steady that place was, and how far its walls reach."""
     judged = [verdict for verdict in outcome.verdicts if verdict.device]
-    places = {(v.device, v.size, v.dtype): v.device_uuid for v in judged}
-    for (device, size, dtype), uuid in places.items():
+    places: dict[tuple[str, str, str], list[str]] = {}
+    for v in judged:
+        places.setdefault((v.device, v.size, v.dtype), []).append(v.device_uuid)
+    for (device, size, dtype), uuids in places.items():
         yield f"judged on {device}, {size} sizes, {dtype}"
-        yield from terminal.sentence(outcome.selftests.get(uuid) or NO_SELFTEST)
+        # A place may be several GPUs of one kind, and a selftest is of one of them.
+        said = (outcome.selftests.get(uuid) for uuid in uuids)
+        yield from terminal.sentence(next(filter(None, said), NO_SELFTEST))
     for verdict in judged:
         if (control := verdict.control) is not None:
             yield from terminal.sentence(control_line(control))

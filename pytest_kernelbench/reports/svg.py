@@ -12,6 +12,8 @@ import warnings
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING
 
+from pytest_kernelbench.texts import in_xml
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 SERIES = 8
 """How many series have an ink of their own; what comes after them shares the last."""
+_MARKERS = "os^DvPX*"
 _LIGHT = {
     "ink": "#1d2329",
     "soft": "#5c6670",
@@ -49,7 +52,6 @@ _DARK = {
 }
 _BY_COLOUR = {colour: ink for ink, colour in _LIGHT.items()}
 _SVG, _XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _COORDINATE = re.compile(r"-?(?<!\d)\d+\.\d+")
 _REFERENCE = re.compile(r"url\(#([^()]+)\)")
 
@@ -62,6 +64,11 @@ def ink(name: str) -> str:
 def series(slot: int) -> str:
     """The ink of a series, by its place among all of a page's series."""
     return f"s{min(slot, SERIES - 1) + 1}"
+
+
+def marker(slot: int) -> str:
+    """The marker of a series, as matplotlib names it."""
+    return _MARKERS[min(slot, len(_MARKERS) - 1)]
 
 
 def style() -> str:
@@ -108,7 +115,7 @@ def render(
     for text in figure.findobj(Text):
         if isinstance(text, Text):  # for the type checker
             text.set_parse_math(False)  # a name with two dollar signs is no formula
-            text.set_text(_NOT_XML.sub("\ufffd", text.get_text()))
+            text.set_text(in_xml(text.get_text()))
     letters_and_ids = mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": name})
     with letters_and_ids, warnings.catch_warnings():
         # The reader's own fonts are used; that ours lacks a letter only matters to its width.
@@ -137,7 +144,7 @@ def _link(anchor: ET.Element, links: Sequence[tuple[str, str]]) -> None:
         anchor.set("href", fragment)
         anchor.set("tabindex", "-1")
     title = ET.Element(f"{{{_SVG}}}title")
-    title.text = _NOT_XML.sub("\ufffd", words)
+    title.text = in_xml(words)
     anchor.insert(0, title)
 
 
@@ -216,7 +223,7 @@ def _page_element(root: ET.Element, name: str, title: str, description: str) -> 
     root.set("aria-labelledby", f"{name}-title {name}-desc")
     for place, (tag, text) in enumerate((("title", title), ("desc", description))):
         element = ET.Element(f"{{{_SVG}}}{tag}", {"id": f"{name}-{tag}"})
-        element.text = _NOT_XML.sub("\ufffd", text)
+        element.text = in_xml(text)
         root.insert(place, element)
     ET.register_namespace("", _SVG)
     ET.register_namespace("xlink", _XLINK)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from pytest_kernelbench import __version__
 from pytest_kernelbench.engine.devices import visible_gpus
@@ -19,7 +20,7 @@ from pytest_kernelbench.selftest.session import run_cases
 from pytest_kernelbench.selftest.stamp import tally, write_stamp
 from pytest_kernelbench.selftest.table import load_cases
 from pytest_kernelbench.settings import Settings
-from pytest_kernelbench.texts import hanging
+from pytest_kernelbench.texts import all_encodable, hanging
 
 if TYPE_CHECKING:
     import argparse
@@ -85,7 +86,7 @@ def selftest_command(args: argparse.Namespace) -> int:
                     place = _judge(_settings(args, hangs=hangs), group, args.repeat, outcomes)
     finally:
         if args.json:  # whoever stops it keeps what was judged
-            args.json.write_text(json.dumps([_record(each) for each in outcomes], indent=1))
+            args.json.write_bytes(_json(outcomes))
     counted = tally(outcomes)
     where = f"version {__version__}, {place.name}"
     print(f"{counted}; {counted.not_run} cannot run here ({where})")
@@ -162,6 +163,12 @@ def _print_row(each: Outcome) -> None:
         for note in each.verdict.notes if not each.ok else ():
             print(f"    note: {hanging(note)}")
     sys.stdout.flush()
+
+
+def _json(outcomes: Sequence[Outcome]) -> bytes:
+    """Strict JSON: what is no number is null, and what is no text has question marks."""
+    rows = all_encodable([_record(each) for each in outcomes], "replace")
+    return msgspec.json.format(msgspec.json.encode(rows), indent=1)
 
 
 def _record(each: Outcome) -> dict[str, object]:

@@ -31,8 +31,8 @@ def git(tree, *arguments: str) -> None:
     subprocess.run([*GIT, *arguments], cwd=tree.path, check=True, capture_output=True)
 
 
-def judged(tree, *args: str) -> list[str]:
-    result = tree.run("solutions", "-v", "-p", "no:benchmark", "--kb-changed=main", *args)
+def judged(tree, *args: str, folder: object = "solutions") -> list[str]:
+    result = tree.run(str(folder), "-v", "-p", "no:benchmark", "--kb-changed=main", *args)
     lines = [line for line in result.outlines if "::test_kernel" in line and "PASSED" in line]
     return sorted(line.partition("solutions/")[2].partition("::")[0] for line in lines)
 
@@ -60,6 +60,30 @@ def test_what_changed(branch, files: list[str], expected: list[str], *, committe
         git(branch, "add", ".")
         git(branch, "commit", "-q", "-m", "mine")
     assert judged(branch) == expected
+
+
+def test_what_changed_through_a_link(branch, tmp_path_factory) -> None:
+    """Git tells of true places; a checkout may be reached by another path."""
+    link = tmp_path_factory.mktemp("elsewhere") / "link"
+    link.symlink_to(branch.path)
+    branch.write(f"solutions/{ANN2}", "# fake: fast 3\nclass ModelNew: pass\n")
+    branch.write("solutions/bob/level1/common.cuh", "2")
+    branch.write("solutions/eve/level1/001_p/parts/kernel.txt", "2")
+    assert judged(branch, f"--rootdir={link}", folder=link / "solutions") == sorted(
+        [ANN2, EVE, *BOBS]
+    )
+
+
+def test_what_a_link_leads_to_changed(branch) -> None:
+    (branch.path / "solutions/ann/level1/003_p.py").unlink()
+    branch.write("solutions/shared/kernel.txt", "# fake: fast 2\nclass ModelNew: pass\n")
+    (branch.path / "solutions/ann/level1/003_p.py").symlink_to("../../shared/kernel.txt")
+    git(branch, "add", ".")
+    git(branch, "commit", "-q", "-m", "a link")
+    git(branch, "branch", "-f", "main", "HEAD")
+    assert judged(branch) == []
+    branch.write("solutions/shared/kernel.txt", "# fake: fast 3\nclass ModelNew: pass\n")
+    assert judged(branch) == ["ann/level1/003_p.py"]
 
 
 def test_what_changed_on_the_other_branch_is_no_matter(branch) -> None:

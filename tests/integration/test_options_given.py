@@ -215,6 +215,18 @@ def test_a_misspelt_ini_value_is_refused_under_strict(project) -> None:
             "kb_level in *pyproject.toml: '0' is not a whole number of at least 1",
         ),
         (
+            "[tool.pytest.ini_options]\nkb_device = []\n",
+            "kb_device in *pyproject.toml: it takes one value, not []",
+        ),
+        (
+            '[tool.pytest.ini_options]\nkb_engine = ["local", "ray"]\n',
+            "kb_engine in *pyproject.toml: it takes one value, not ['local', 'ray']",
+        ),
+        (
+            '[tool.pytest.ini_options]\nkb_json = ["a", "b"]\n',
+            "kb_json in *pyproject.toml: it takes one value, not ['a', 'b']",
+        ),
+        (
             '[tool.pytest.ini_options]\nkb_seeds = "zero"\n',
             "kb_seeds in *pyproject.toml: *'zero'",
         ),

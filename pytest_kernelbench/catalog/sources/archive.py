@@ -128,15 +128,15 @@ class _Reader:
             )
             raise _NoSourceError(message)
         base = self._numbered(replace(base, format="index of files"), row)
-        inside = self.path.parent.resolve()
-        if not beside.resolve().is_relative_to(inside):
-            return replace(base, refusal=f"{beside} lies outside of the index's folder")
-        if why := too_large(beside):
-            return replace(base, refusal=why)
         try:
+            if not beside.resolve().is_relative_to(self.path.parent.resolve()):
+                return replace(base, refusal=f"{beside} lies outside of the index's folder")
+            if why := too_large(beside):
+                return replace(base, refusal=why)
             text = source_text(beside)
-        except OSError as error:
-            return replace(base, refusal=f"{beside} cannot be read: {error.strerror}")
+        except (OSError, RuntimeError, ValueError) as error:  # ValueError: no name of a file
+            why = getattr(error, "strerror", None) or str(error)
+            return replace(base, refusal=f"{beside} cannot be read: {why}")
         base = replace(base, notes=(*base.notes, f"source: {beside}"))
         if beside.name == "solution.py":
             entry = python_entry(text, model=True)
@@ -148,10 +148,10 @@ class _Reader:
     def _beside(self, row: Mapping[str, Any]) -> Path | None:
         if name := columns.text_of(row, "file"):
             places = (self.path.parent / name, self.path.parent / "solutions" / name)
-            return next((place for place in places if place.is_file()), places[0])
+            return next((place for place in places if _is_file(place)), places[0])
         run = columns.label_of(row, "id")
         place = self.path.parent / "runs" / run / "solution.py"
-        return place if run and place.is_file() else None
+        return place if run and _is_file(place) else None
 
     def _numbered(self, claim: Claim, row: Mapping[str, Any]) -> Claim:
         """With the sample that the row says, or else the next of its entrant and problem."""
@@ -161,6 +161,14 @@ class _Reader:
             sample = self._counts.get(key, 0)
             self._counts[key] = sample + 1
         return replace(claim, sample=sample)
+
+
+def _is_file(path: Path) -> bool:
+    """Also of a name that no file can have, or that leads where nobody may look."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def _with_functional(claim: Claim, row: Mapping[str, Any]) -> Claim:

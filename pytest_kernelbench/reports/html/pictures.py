@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_kernelbench.reports import curves, dots, plots
 from pytest_kernelbench.reports.svg import SERIES
-from pytest_kernelbench.score import grouped, sample_of
+from pytest_kernelbench.score import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -39,9 +39,9 @@ def by_level(outcome: Outcome) -> dict[int, dict[str, list[Verdict]]]:
 
 def fast_p(outcome: Outcome, slots: Mapping[str, int]) -> list[Picture]:
     """A picture a level, all on the same scale."""
-    speedups = [sample_of(verdict).speedup for verdict in outcome.verdicts]
-    scale = curves.scale_of_p(max((s for s in speedups if s is not None), default=None))
     strict = outcome.settings.strict
+    timed = curves.speedups_of(outcome.verdicts, strict=strict)
+    scale = curves.scale_of_p(max(timed, default=None))
     drawn = {}
     for level, entrants in by_level(outcome).items():
         asked = outcome.asked(level)
@@ -69,12 +69,14 @@ def _top(shares: Iterable[float]) -> float:
 
 def speedups(outcome: Outcome, slots: Mapping[str, int]) -> list[Picture]:
     """A picture a level that has anything right and timed."""
-    every = [sample_of(verdict).speedup for verdict in outcome.verdicts]
-    timed = [speedup for speedup in every if speedup is not None]
+    strict = outcome.settings.strict
+    timed = curves.speedups_of(outcome.verdicts, strict=strict)
     reach = (min([*timed, 0.5]), max([*timed, 2.0]))
     made = []
     for level, entrants in by_level(outcome).items():
-        found = [curves.spread(name, slots[name], some) for name, some in entrants.items()]
+        found = [
+            curves.spread(name, slots[name], some, strict=strict) for name, some in entrants.items()
+        ]
         rows = sorted((each for each in found if each is not None), key=lambda row: row.slot)
         if not rows:
             continue
