@@ -233,6 +233,18 @@ def test_fields_that_an_endpoint_does_not_know() -> None:
     assert server.requests[-1]["max_completion_tokens"] == 16_384
 
 
+@pytest.mark.parametrize("attempts", [1, 2])
+def test_trouble_ends_after_a_field_was_adapted(attempts: int) -> None:
+    def script(request: dict[str, Any], number: int) -> Step:
+        if "max_tokens" in request:
+            return Error(400, "Use 'max_completion_tokens' instead of 'max_tokens'.")
+        return Error(503, "loading") if number < 4 else Answer(TEXT)
+
+    with serve(script) as server, pytest.raises(AuthorError, match="in 2 attempts: loading"):
+        one(server, attempts=attempts)
+    assert len(server.requests) == 2
+
+
 def test_many_at_once_are_refused_for_the_same_fields() -> None:
     together = threading.Barrier(8)
 

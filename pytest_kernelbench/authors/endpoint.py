@@ -117,7 +117,7 @@ class Endpoint:
         if status is not None and status not in _RETRIED_STATUS:
             message = f"{self._client.base_url} refused ({status}): {said}"
             raise AuthorError(message, lost.tokens_in, lost.tokens_out) from error
-        if attempt == self.options.attempts:
+        if attempt >= self.options.attempts:  # above it where the last one was adapted
             tries = f"{attempt} attempt" + "s" * (attempt > 1)
             message = f"no answer from {self._client.base_url} in {tries}: {said}"
             raise AuthorError(message, lost.tokens_in, lost.tokens_out) from error
