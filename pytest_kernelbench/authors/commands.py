@@ -42,7 +42,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Sequence
 
     from pytest_kernelbench.authors.refine import Refined
     from pytest_kernelbench.authors.sampling import Sampled
@@ -238,11 +238,13 @@ def _starts(args: argparse.Namespace) -> list[Start]:
     problems = chosen_problems(args.problems, args.level, args.problem)
     if args.start is None:
         return [Start(problem, number) for number in range(args.k) for problem in problems]
-    return list(solutions_below(args.start, problems))
+    return list(solutions_below(args.start, problems, args.problems))
 
 
-def solutions_below(folder: Path, problems: tuple[Problem, ...]) -> list[Start]:
-    """A start at each solution of an entrant's folder to one of the problems.
+def solutions_below(
+    folder: Path, problems: tuple[Problem, ...], roots: Sequence[Path]
+) -> list[Start]:
+    """A start at each solution of an entrant's folder to one of the problems below ``roots``.
 
     Raises ``UsageError`` where there is no such folder, or nothing of the kind in it.
     """
@@ -251,7 +253,6 @@ def solutions_below(folder: Path, problems: tuple[Problem, ...]) -> list[Start]:
     if not folder.is_dir():
         message = f"there is no folder {folder} to begin at"
         raise UsageError(message)
-    roots = sorted({problem.path.parent.parent for problem in problems})
     matchmaker = Matchmaker(ProblemCatalog(roots), own_adapters(()))
     starts = []
     for path in sorted(folder.rglob("*.py")):
