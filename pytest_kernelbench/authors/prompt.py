@@ -102,7 +102,8 @@ def shown_source(path: Path) -> str:
     except (OSError, SyntaxError, ValueError) as error:
         message = f"{path} cannot be shown to a model: {error}"
         raise UsageError(message) from error
-    lines: list[str | None] = [*text.splitlines()]
+    # Not splitlines(): ast ends no line at form feeds and their like.
+    lines: list[str | None] = [*text.split("\n")]
     for statement in body:
         if _assigned(statement) & _JUDGES_OWN and statement.end_lineno is not None:
             for number in range(statement.lineno - 1, statement.end_lineno):

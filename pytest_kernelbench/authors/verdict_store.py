@@ -67,7 +67,7 @@ class VerdictStore:
 
 
 def _key(question: Question, judge: Judge) -> str:
-    """Of what a record's provenance holds, and where it is judged; the day and the machine aside."""
+    """Of what a record's provenance holds, and where it is judged; time and machine aside."""
     pair = judge.pair(question)
     settings = judge.settings
     made_from = (
