@@ -86,6 +86,15 @@ def test_what_is_not_given_is_not_sent() -> None:
     assert second["reasoning_effort"] == "low"
 
 
+@pytest.mark.parametrize("stream", [True, False])
+def test_halves_of_a_pair_are_joined_or_replaced(*, stream: bool) -> None:
+    cut_between = "x" * 39 + "\ud83d\ude00" + "\ud83d"  # streamed in pieces of 40
+    with serve([Answer(cut_between, reasoning="\ude00", finish="stop")]) as server:
+        reply = one(server, stream=stream)
+    assert reply.text == "x" * 39 + "\U0001f600\ufffd"
+    assert reply.reasoning == "\ufffd"
+
+
 def test_without_counts_tokens_are_guessed() -> None:
     with serve([Answer(TEXT, usage=None)]) as server:
         reply = one(server)

@@ -131,6 +131,17 @@ def test_answers_without_code_are_solutions_that_say_so(
     assert sum("raise SyntaxError('the answer holds no code" in text for text in texts) == 1
 
 
+def test_half_a_pair_of_utf_16_ends_nothing(ask: Callable[..., Sampled], folder: Path) -> None:
+    half = "\ud83d"
+    odd = Answer(f"{half}\n{code('right')}", reasoning=half, finish=half)
+    with serve([odd, Error(400, half), odd]) as server:
+        result = ask(server, 1, at_once=1)
+    assert str(result) == "3 wanted: 0 there before, 2 written, 1 failed"
+    records = read_lines(folder / ".answers/samples.jsonl", Record)
+    assert [record.finish for record in records] == ["\ufffd", "", "\ufffd"]
+    assert records[1].error.endswith(": ?")
+
+
 def test_an_answer_that_fails_leaves_the_others_and_is_asked_for_again(
     ask: Callable[..., Sampled], folder: Path
 ) -> None:

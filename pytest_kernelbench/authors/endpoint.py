@@ -228,10 +228,10 @@ class _Heard:
     def reply(self, tokens_in: int) -> Reply:
         counted = self.usage or (tokens_in, guessed_tokens(self.text + self.reasoning))
         return Reply(
-            text=self.text,
-            reasoning=self.reasoning,
-            finish=self.finish,
-            model=self.model,
+            text=_paired(self.text),
+            reasoning=_paired(self.reasoning),
+            finish=_paired(self.finish),
+            model=_paired(self.model),
             tokens_in=counted[0],
             tokens_out=counted[1],
             estimated=self.usage is None,
@@ -263,6 +263,14 @@ def _reasoning(part: Any) -> str:  # noqa: ANN401
     more = part.model_extra or {}
     text = more.get("reasoning_content") or more.get("reasoning")
     return text if isinstance(text, str) else ""
+
+
+def _paired(text: str) -> str:
+    """Halves of UTF-16 made whole: JSON may hold them, and streams are cut between them.
+
+    No file, no record and no later request can hold a half; one alone becomes U+FFFD.
+    """
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _named_wait_s(error: Exception) -> float | None:
