@@ -318,6 +318,18 @@ def test_what_broke_off_was_made_and_is_paid() -> None:
     assert budget.spent_tokens == sum(reply.paid)
 
 
+def test_a_budget_that_ends_between_attempts_tells_what_was_lost() -> None:
+    budget = Budget(tokens=150)
+    sampling = Sampling("m", max_tokens=100)
+    with (
+        serve([Answer(TEXT, cut_after=210)]) as server,
+        pytest.raises(BudgetError, match="are spent") as caught,
+    ):
+        one(server, budget=budget, sampling=sampling)
+    assert caught.value.lost_out == 210 // 3 + 1
+    assert caught.value.lost_in + caught.value.lost_out == budget.spent_tokens
+
+
 # Pace
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -244,6 +245,20 @@ def test_a_budget_that_ends_is_a_remark(home: Path) -> None:
         _, cells = ran(home, server, text)
     assert any("budget of 17,500 tokens" in remark for cell in cells for remark in cell.remarks)
     assert sum(cell.tokens for cell in cells) <= 17_500
+
+
+def test_a_budget_knows_what_later_arms_have_spent(home: Path) -> None:
+    def dear(request: dict[str, Any], number: int) -> Step:
+        told = len(request["messages"]) > 1
+        return replace(model(request, number), usage=(0, 1_000_000)) if told else coded("raised")
+
+    with serve(dear) as server:
+        ran(home, server)
+        before = len(server.requests)
+        text = STUDY.replace("samples = 3", "samples = 4")
+        _, cells = ran(home, server, text.replace("price_in", "budget_tokens = 900000\nprice_in"))
+        assert len(server.requests) == before
+    assert "budget of 900,000 tokens" in cells[0].remarks[0]
 
 
 @pytest.mark.parametrize(

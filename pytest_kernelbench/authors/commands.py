@@ -24,7 +24,7 @@ from pytest_kernelbench.authors.ledger import Ledger, Run
 from pytest_kernelbench.authors.limits import Budget, Pace, Prices
 from pytest_kernelbench.authors.progress import Progress
 from pytest_kernelbench.authors.prompt import build_prompt
-from pytest_kernelbench.authors.refine import Start, Workshop, refine_all
+from pytest_kernelbench.authors.refine import Start, Workshop, costs_in, refine_all
 from pytest_kernelbench.authors.sampling import Order, book_past, sample
 from pytest_kernelbench.authors.solution_file import Said, said_in
 from pytest_kernelbench.authors.trajectory import Plan, Replay, chosen, head_of, turns_of
@@ -65,7 +65,7 @@ def sample_command(args: argparse.Namespace) -> int:
     ledger = Ledger(args.to, Run(sampling_of(args), options))
 
     async def work(author: Endpoint) -> Sampled:
-        book_past(ledger, author.budget)
+        book_past(ledger.records, author.budget)
         order = Order(problems, args.k, args.concurrency)
         progress = Progress("answers", len(problems) * args.k)
         result = await sample(order, author, ledger, lambda _: progress.step(_spent(author.budget)))
@@ -97,9 +97,7 @@ def refine_command(args: argparse.Namespace) -> int:
 
         async def work(author: Endpoint) -> Refined:
             workshop = Workshop(args.to, plan, author, judge)
-            for start in starts:
-                for turn in workshop.trajectory(start.problem, start.sample).turns:
-                    author.budget.book(*turn.reply.paid)
+            book_past(costs_in(args.to), author.budget)
             progress = Progress("turns", len(starts) * args.turns)
 
             def heard(turn: Turn) -> None:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from pytest_kernelbench.authors.conversation import Message, Reply, Sampling, guessed_tokens
 from pytest_kernelbench.authors.limits import Budget, Pace
-from pytest_kernelbench.errors import AuthorError, RefusedError, UsageError
+from pytest_kernelbench.errors import AuthorError, BudgetError, RefusedError, UsageError
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -94,6 +94,8 @@ class Endpoint:
                     self.budget.book(reply.tokens_in, reply.tokens_out)
             except self._openai.OpenAIError as error:
                 await self._after(error, request, attempt, lost)
+            except BudgetError as error:  # of an attempt after some that broke off
+                raise BudgetError(str(error), lost.tokens_in, lost.tokens_out) from error
             else:
                 return replace(
                     reply,

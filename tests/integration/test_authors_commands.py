@@ -137,6 +137,18 @@ def test_refine_the_failures_of_a_folder_and_replay(capsys: pytest.CaptureFixtur
     assert f"--to would write over --replay {file}" in capsys.readouterr().err
 
 
+def test_refine_counts_what_was_spent_on_the_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    refine = ["refine", "--model", "m", "--to", "solutions/r", "--turns", "1"]
+    with serve(
+        [coded("right", usage=(0, 30_000)), coded("not_judged", usage=(0, 70_000))]
+    ) as server:
+        refine += ["--base-url", server.url]
+        assert main([*refine, "--concurrency", "1"]) == 1
+        assert main([*refine, "--problem", "1/2", "--budget-tokens", "110000"]) == 1
+    assert len(server.requests) == 2
+    assert "100,000 are spent" in capsys.readouterr().err.replace("\n   ", "")
+
+
 def test_refine_from_a_folder_of_solutions_to_a_tables_problems(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
