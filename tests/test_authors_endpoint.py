@@ -86,6 +86,15 @@ def test_what_is_not_given_is_not_sent() -> None:
     assert second["reasoning_effort"] == "low"
 
 
+@pytest.mark.parametrize("stream", [True, False])
+def test_halves_of_a_pair_are_joined_or_replaced(*, stream: bool) -> None:
+    cut_between = "x" * 39 + "\ud83d\ude00" + "\ud83d"  # streamed in pieces of 40
+    with serve([Answer(cut_between, reasoning="\ude00", finish="stop")]) as server:
+        reply = one(server, stream=stream)
+    assert reply.text == "x" * 39 + "\U0001f600\ufffd"
+    assert reply.reasoning == "\ufffd"
+
+
 def test_without_counts_tokens_are_guessed() -> None:
     with serve([Answer(TEXT, usage=None)]) as server:
         reply = one(server)
@@ -233,6 +242,18 @@ def test_fields_that_an_endpoint_does_not_know() -> None:
     assert server.requests[-1]["max_completion_tokens"] == 16_384
 
 
+@pytest.mark.parametrize("attempts", [1, 2])
+def test_trouble_ends_after_a_field_was_adapted(attempts: int) -> None:
+    def script(request: dict[str, Any], number: int) -> Step:
+        if "max_tokens" in request:
+            return Error(400, "Use 'max_completion_tokens' instead of 'max_tokens'.")
+        return Error(503, "loading") if number < 4 else Answer(TEXT)
+
+    with serve(script) as server, pytest.raises(AuthorError, match="in 2 attempts: loading"):
+        one(server, attempts=attempts)
+    assert len(server.requests) == 2
+
+
 def test_many_at_once_are_refused_for_the_same_fields() -> None:
     together = threading.Barrier(8)
 
@@ -295,6 +316,18 @@ def test_what_broke_off_was_made_and_is_paid() -> None:
     assert reply.lost_out == 90 // 3 + 1
     assert reply.paid == (5 + reply.lost_in, 7 + reply.lost_out)
     assert budget.spent_tokens == sum(reply.paid)
+
+
+def test_a_budget_that_ends_between_attempts_tells_what_was_lost() -> None:
+    budget = Budget(tokens=150)
+    sampling = Sampling("m", max_tokens=100)
+    with (
+        serve([Answer(TEXT, cut_after=210)]) as server,
+        pytest.raises(BudgetError, match="are spent") as caught,
+    ):
+        one(server, budget=budget, sampling=sampling)
+    assert caught.value.lost_out == 210 // 3 + 1
+    assert caught.value.lost_in + caught.value.lost_out == budget.spent_tokens
 
 
 # Pace

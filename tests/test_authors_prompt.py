@@ -9,13 +9,19 @@ import pytest
 
 from pytest_kernelbench.authors import hardware
 from pytest_kernelbench.authors.examples import FOLDER, SETS, examples
-from pytest_kernelbench.authors.hardware import Hardware, describe, find_hardware, from_properties
+from pytest_kernelbench.authors.hardware import (
+    Hardware,
+    describe,
+    find_hardware,
+    from_properties,
+    read_device,
+)
 from pytest_kernelbench.authors.processor import describe_processor
 from pytest_kernelbench.authors.prompt import PromptOptions, build_prompt, shown_source
 from pytest_kernelbench.authors.texts import Texts, backends
 from pytest_kernelbench.catalog.answers import Code, extract
 from pytest_kernelbench.catalog.pair import Problem
-from pytest_kernelbench.errors import UsageError
+from pytest_kernelbench.errors import MachineError, UsageError
 
 SOURCE = '''"""ReLU."""
 
@@ -93,12 +99,11 @@ def test_what_is_for_the_judge_is_not_shown(problem: Problem) -> None:
     assert ast.unparse(ast.parse(shown)).count("def ") == 2
 
 
-@pytest.mark.parametrize("mark", ["\f", "\x1c", "\x85", "\u2028"])
-def test_what_is_for_the_judge_is_not_shown_after_odd_marks(tmp_path: Path, mark: str) -> None:
-    """Which end lines for texts and none for Python."""
+@pytest.mark.parametrize("end", ["\x0b", "\x0c", "\x1c", "\x85", "\u2028"], ids=ascii)
+def test_what_ends_no_line_of_python_is_no_line(tmp_path: Path, end: str) -> None:
     path = tmp_path / "001_x.py"
-    path.write_text(f"# a{mark}b\nROWS = 4\nSMOKE = {{'ROWS': 2}}\nCOLUMNS = 5\n", encoding="utf-8")
-    assert shown_source(path).split("\n")[1:] == ["ROWS = 4", "COLUMNS = 5"]
+    path.write_text(f'# one{end}line\nN = 4\nSMOKE = {{"N": 2}}\nLAST = 1\n', encoding="utf-8")
+    assert shown_source(path) == f"# one{end}line\nN = 4\nLAST = 1"
 
 
 def test_a_problem_that_cannot_be_shown(tmp_path: Path) -> None:
@@ -226,6 +231,31 @@ def test_a_device_that_is_not_in_the_table() -> None:
     )
     assert (amd.vendor, amd.target) == ("amd", "gfx942")
     assert "CUs: 132, wavefront of 64 threads" in list(amd.lines())
+
+
+def test_a_torch_of_the_current_folder_does_not_describe_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, installed = tmp_path / "here", tmp_path / "installed"
+    for folder in (here, installed):
+        folder.mkdir()
+    (here / "torch.py").write_text("from pathlib import Path\nPath('ran').touch()\n")
+    (installed / "torch.py").write_text(
+        "from types import SimpleNamespace\n"
+        f"read = SimpleNamespace(**{READ!r})\n"
+        "cuda = SimpleNamespace(get_device_properties=lambda _: read)\n"
+    )
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("PYTHONPATH", str(installed))
+    assert read_device() == from_properties(READ)
+    assert not (here / "ran").exists()
+
+
+def test_a_device_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "torch.py").write_text("raise OSError('the driver is gone')\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.raises(MachineError, match="the driver is gone; name it with --hardware NAME"):
+        read_device()
 
 
 def test_here_without_a_gpu_is_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,10 @@ from authors_helpers import OPTIONS, SAMPLING, coded, endpoint, write_problems
 from fake_engine import FakeEngine
 from scripted_server import Answer, Error, ScriptedServer, Step, serve
 
-from pytest_kernelbench.authors.refine import Refined, Start, Workshop, refine_all
+from pytest_kernelbench.authors.files import read_lines
+from pytest_kernelbench.authors.ledger import Record
+from pytest_kernelbench.authors.limits import Budget
+from pytest_kernelbench.authors.refine import Refined, Start, Workshop, costs_in, refine_all
 from pytest_kernelbench.authors.solution_file import Said
 from pytest_kernelbench.authors.trajectory import (
     Plan,
@@ -48,9 +51,15 @@ def starts(judge: Judge, count: int = 1) -> list[Start]:
     return [Start(problem) for problem in problems[:count]]
 
 
-def refine(server: ScriptedServer, judge: Judge, begin: list[Start], plan: Plan = PLAN) -> Refined:
+def refine(
+    server: ScriptedServer,
+    judge: Judge,
+    begin: list[Start],
+    plan: Plan = PLAN,
+    budget: Budget | None = None,
+) -> Refined:
     async def work() -> Refined:
-        author = endpoint(server.url)
+        author = endpoint(server.url, budget)
         try:
             workshop = Workshop(Path("solutions/m"), plan, author, judge)
             return await refine_all(workshop, begin, concurrency=2)
@@ -211,6 +220,42 @@ def test_the_machines_fault_is_not_told_to_the_model(judge: Judge) -> None:
     assert "not_judged: the device was lost" in refined.failed["level1/001_relu", 0]
     assert len(server.requests) == 1
     assert turns_of(Path("solutions/m/.turns/level1/001_relu_sample0.jsonl")) == []
+
+
+BROKEN = Answer("x" * 3000, cut_after=3000)
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        ([coded("right"), coded("not_judged")], "level1/001_relu: not_judged: the device was lost"),
+        ([coded("raised"), BROKEN, Error(400, "too long")], "refused (400): too long"),
+        ([BROKEN, Error(401, "wrong key")], "refused (401): wrong key"),
+        ([BROKEN], "the budget of 18,000 tokens does not hold another answer"),
+        ([BROKEN, coded("right"), coded("right"), Error(500, "no")], ""),
+    ],
+)
+def test_what_was_paid_for_is_known_later(judge: Judge, steps: list[Step], said: str) -> None:
+    budget = Budget(tokens=18_000 if len(steps) == 1 else None)
+    with serve(steps) as server:
+        refine(server, judge, starts(judge), budget=budget)
+    folder = Path("solutions/m")
+    assert sum(sum(each.paid) for each in costs_in(folder)) == budget.spent_tokens > 0
+    lost = read_lines(folder / ".turns/lost.jsonl", Record)
+    assert len(lost) == bool(said)
+    assert all(record.problem == "level1/001_relu" and said in record.error for record in lost)
+
+
+def test_what_was_paid_for_while_judging_was_interrupted(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(judge, "submit", interrupted)
+    with serve([coded("right")]) as server, pytest.raises(KeyboardInterrupt):
+        refine(server, judge, starts(judge))
+    assert [each.paid for each in costs_in(Path("solutions/m"))] == [(100, 50)]
 
 
 def test_several_at_once(judge: Judge) -> None:

@@ -45,7 +45,7 @@ def ask(tmp_path: Path, folder: Path) -> Callable[..., Sampled]:
         async def work() -> Sampled:
             author = endpoint(server.url, budget, **options)
             ledger = Ledger(folder, RUN)
-            book_past(ledger, author.budget)
+            book_past(ledger.records, author.budget)
             try:
                 return await sample(Order(problems, samples, at_once), author, ledger)
             finally:
@@ -131,6 +131,17 @@ def test_answers_without_code_are_solutions_that_say_so(
     assert sum("raise SyntaxError('the answer holds no code" in text for text in texts) == 1
 
 
+def test_half_a_pair_of_utf_16_ends_nothing(ask: Callable[..., Sampled], folder: Path) -> None:
+    half = "\ud83d"
+    odd = Answer(f"{half}\n{code('right')}", reasoning=half, finish=half)
+    with serve([odd, Error(400, half), odd]) as server:
+        result = ask(server, 1, at_once=1)
+    assert str(result) == "3 wanted: 0 there before, 2 written, 1 failed"
+    records = read_lines(folder / ".answers/samples.jsonl", Record)
+    assert [record.finish for record in records] == ["\ufffd", "", "\ufffd"]
+    assert records[1].error.endswith(": ?")
+
+
 def test_an_answer_that_fails_leaves_the_others_and_is_asked_for_again(
     ask: Callable[..., Sampled], folder: Path
 ) -> None:
@@ -183,6 +194,21 @@ def test_what_broke_off_counts_in_the_next_session(ask: Callable[..., Sampled]) 
         stopped = ask(server, 2, Budget(tokens=2000), at_once=1).stopped
     spent = int(re.findall(r"([0-9,]+) are spent", stopped)[0].replace(",", ""))
     assert spent > 3 * 20 + 1000 + 1000
+    assert server.requests == []
+
+
+@pytest.mark.parametrize("then", [Error(401, "wrong key"), Answer("y" * 3000, cut_after=3000)])
+def test_what_broke_off_before_the_end_counts_in_the_next_session(
+    ask: Callable[..., Sampled], then: Step
+) -> None:
+    """Ended by a refusal, or by the budget that the first attempt has used."""
+    with serve([Answer("x" * 3000, cut_after=3000), then]) as server:
+        budget = Budget(tokens=18_000)
+        assert ask(server, 1, budget, at_once=1).stopped
+    with serve([coded("right")]) as server:
+        again = Budget(tokens=18_000)
+        ask(server, 1, again, at_once=1)
+    assert 1000 < budget.spent_tokens == again.spent_tokens
     assert server.requests == []
 
 

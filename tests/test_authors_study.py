@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -137,12 +138,40 @@ def test_a_solution_that_changed_is_judged_again(home: Path) -> None:
     assert [v.status for v in cells[0].chosen[1, 1]].count(Status.WRONG_VALUE) == 1
 
 
-def test_a_verdict_counts_only_for_the_rules_it_was_made_by(home: Path) -> None:
+@pytest.mark.parametrize(
+    "rule", ["strict = true", "timeout_s = 600.0", "build_timeout_s = 1800.0", "budget_s = 4.0"]
+)
+def test_a_verdict_counts_only_for_the_rules_it_was_made_by(home: Path, rule: str) -> None:
     with serve(model) as server:
         ran(home, server)
         kept = home / "out/verdicts.jsonl"
         before = len(kept.read_text().splitlines())
-        ran(home, server, STUDY.replace('"cpu"', '"cpu"\nstrict = true'))
+        ran(home, server, STUDY.replace('"cpu"', '"cpu"\ncache_dir = "other"\nbuild_jobs = 2'))
+        assert len(kept.read_text().splitlines()) == before, "where it is done is no rule"
+        ran(home, server, STUDY.replace('"cpu"', f'"cpu"\n{rule}'))
+    assert len(kept.read_text().splitlines()) == 2 * before
+
+
+@pytest.mark.parametrize("word", ["missing", "not_judged"])
+def test_what_could_not_be_judged_here_is_judged_again(home: Path, word: str) -> None:
+    text = STUDY.partition('[[arm]]\nname = "refined"')[0]
+    with serve([coded(word)]) as server:
+        ran(home, server, text)
+        kept = home / "out/verdicts.jsonl"
+        assert len(kept.read_text().splitlines()) == 9
+        ran(home, server, text)
+    assert len(kept.read_text().splitlines()) == 18
+
+
+def test_a_verdict_counts_only_for_the_tools_it_was_made_with(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serve(model) as server:
+        ran(home, server)
+        kept = home / "out/verdicts.jsonl"
+        before = len(kept.read_text().splitlines())
+        monkeypatch.setattr("pytest_kernelbench.authors.verdict_store.torch_version", lambda: "9")
+        ran(home, server)
     assert len(kept.read_text().splitlines()) == 2 * before
 
 
@@ -216,6 +245,20 @@ def test_a_budget_that_ends_is_a_remark(home: Path) -> None:
         _, cells = ran(home, server, text)
     assert any("budget of 17,500 tokens" in remark for cell in cells for remark in cell.remarks)
     assert sum(cell.tokens for cell in cells) <= 17_500
+
+
+def test_a_budget_knows_what_later_arms_have_spent(home: Path) -> None:
+    def dear(request: dict[str, Any], number: int) -> Step:
+        told = len(request["messages"]) > 1
+        return replace(model(request, number), usage=(0, 1_000_000)) if told else coded("raised")
+
+    with serve(dear) as server:
+        ran(home, server)
+        before = len(server.requests)
+        text = STUDY.replace("samples = 3", "samples = 4")
+        _, cells = ran(home, server, text.replace("price_in", "budget_tokens = 900000\nprice_in"))
+        assert len(server.requests) == before
+    assert "budget of 900,000 tokens" in cells[0].remarks[0]
 
 
 @pytest.mark.parametrize(

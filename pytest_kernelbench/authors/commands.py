@@ -24,7 +24,7 @@ from pytest_kernelbench.authors.ledger import Ledger, Run
 from pytest_kernelbench.authors.limits import Budget, Pace, Prices
 from pytest_kernelbench.authors.progress import Progress
 from pytest_kernelbench.authors.prompt import build_prompt
-from pytest_kernelbench.authors.refine import Start, Workshop, refine_all
+from pytest_kernelbench.authors.refine import Start, Workshop, costs_in, refine_all
 from pytest_kernelbench.authors.sampling import Order, book_past, sample
 from pytest_kernelbench.authors.solution_file import Said, said_in
 from pytest_kernelbench.authors.trajectory import Plan, Replay, chosen, head_of, turns_of
@@ -42,7 +42,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Sequence
 
     from pytest_kernelbench.authors.refine import Refined
     from pytest_kernelbench.authors.sampling import Sampled
@@ -65,7 +65,7 @@ def sample_command(args: argparse.Namespace) -> int:
     ledger = Ledger(args.to, Run(sampling_of(args), options))
 
     async def work(author: Endpoint) -> Sampled:
-        book_past(ledger, author.budget)
+        book_past(ledger.records, author.budget)
         order = Order(problems, args.k, args.concurrency)
         progress = Progress("answers", len(problems) * args.k)
         result = await sample(order, author, ledger, lambda _: progress.step(_spent(author.budget)))
@@ -97,9 +97,7 @@ def refine_command(args: argparse.Namespace) -> int:
 
         async def work(author: Endpoint) -> Refined:
             workshop = Workshop(args.to, plan, author, judge)
-            for start in starts:
-                for turn in workshop.trajectory(start.problem, start.sample).turns:
-                    author.budget.book(*turn.reply.paid)
+            book_past(costs_in(args.to), author.budget)
             progress = Progress("turns", len(starts) * args.turns)
 
             def heard(turn: Turn) -> None:
@@ -238,11 +236,13 @@ def _starts(args: argparse.Namespace) -> list[Start]:
     problems = chosen_problems(args.problems, args.level, args.problem)
     if args.start is None:
         return [Start(problem, number) for number in range(args.k) for problem in problems]
-    return list(solutions_below(args.start, problems))
+    return list(solutions_below(args.start, problems, args.problems))
 
 
-def solutions_below(folder: Path, problems: tuple[Problem, ...]) -> list[Start]:
-    """A start at each solution of an entrant's folder to one of the problems.
+def solutions_below(
+    folder: Path, problems: tuple[Problem, ...], roots: Sequence[Path]
+) -> list[Start]:
+    """A start at each solution of an entrant's folder to one of the problems below ``roots``.
 
     Raises ``UsageError`` where there is no such folder, or nothing of the kind in it.
     """
@@ -251,7 +251,6 @@ def solutions_below(folder: Path, problems: tuple[Problem, ...]) -> list[Start]:
     if not folder.is_dir():
         message = f"there is no folder {folder} to begin at"
         raise UsageError(message)
-    roots = sorted({problem.path.parent.parent for problem in problems})
     matchmaker = Matchmaker(ProblemCatalog(roots), own_adapters(()))
     starts = []
     for path in sorted(folder.rglob("*.py")):

@@ -37,8 +37,23 @@ class Sampling:
         return ", ".join(f"{name}={value}" for name, value in values.items() if value is not None)
 
 
+class Costs:
+    """Whatever has the tokens of an answer in these fields."""
+
+    tokens_in: int
+    tokens_out: int
+    lost_in: int
+    """Of attempts before it that broke off: paid for, and of no use."""
+    lost_out: int
+
+    @property
+    def paid(self) -> tuple[int, int]:
+        """All tokens it cost, in and out."""
+        return self.tokens_in + self.lost_in, self.tokens_out + self.lost_out
+
+
 @dataclass(frozen=True)
-class Reply:
+class Reply(Costs):
     """One answer, whole or cut off."""
 
     text: str
@@ -55,13 +70,7 @@ class Reply:
     seconds: float = 0.0
     attempts: int = 1
     lost_in: int = 0
-    """Tokens of attempts before this one that broke off: paid for, and of no use."""
     lost_out: int = 0
-
-    @property
-    def paid(self) -> tuple[int, int]:
-        """All tokens it cost, in and out."""
-        return self.tokens_in + self.lost_in, self.tokens_out + self.lost_out
 
     @property
     def cut_off(self) -> bool:

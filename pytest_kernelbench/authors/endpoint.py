@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from pytest_kernelbench.authors.conversation import Message, Reply, Sampling, guessed_tokens
 from pytest_kernelbench.authors.limits import Budget, Pace
-from pytest_kernelbench.errors import AuthorError, RefusedError, UsageError
+from pytest_kernelbench.errors import AuthorError, BudgetError, RefusedError, UsageError
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -94,6 +94,8 @@ class Endpoint:
                     self.budget.book(reply.tokens_in, reply.tokens_out)
             except self._openai.OpenAIError as error:
                 await self._after(error, request, attempt, lost)
+            except BudgetError as error:  # of an attempt after some that broke off
+                raise BudgetError(str(error), lost.tokens_in, lost.tokens_out) from error
             else:
                 return replace(
                     reply,
@@ -117,7 +119,7 @@ class Endpoint:
         if status is not None and status not in _RETRIED_STATUS:
             message = f"{self._client.base_url} refused ({status}): {said}"
             raise AuthorError(message, lost.tokens_in, lost.tokens_out) from error
-        if attempt == self.options.attempts:
+        if attempt >= self.options.attempts:  # above it where the last one was adapted
             tries = f"{attempt} attempt" + "s" * (attempt > 1)
             message = f"no answer from {self._client.base_url} in {tries}: {said}"
             raise AuthorError(message, lost.tokens_in, lost.tokens_out) from error
@@ -228,10 +230,10 @@ class _Heard:
     def reply(self, tokens_in: int) -> Reply:
         counted = self.usage or (tokens_in, guessed_tokens(self.text + self.reasoning))
         return Reply(
-            text=self.text,
-            reasoning=self.reasoning,
-            finish=self.finish,
-            model=self.model,
+            text=_paired(self.text),
+            reasoning=_paired(self.reasoning),
+            finish=_paired(self.finish),
+            model=_paired(self.model),
             tokens_in=counted[0],
             tokens_out=counted[1],
             estimated=self.usage is None,
@@ -263,6 +265,14 @@ def _reasoning(part: Any) -> str:  # noqa: ANN401
     more = part.model_extra or {}
     text = more.get("reasoning_content") or more.get("reasoning")
     return text if isinstance(text, str) else ""
+
+
+def _paired(text: str) -> str:
+    """Halves of UTF-16 made whole: JSON may hold them, and streams are cut between them.
+
+    No file, no record and no later request can hold a half; one alone becomes U+FFFD.
+    """
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _named_wait_s(error: Exception) -> float | None:

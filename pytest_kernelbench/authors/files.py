@@ -12,7 +12,7 @@ import msgspec
 
 from pytest_kernelbench.decoding import decoded
 from pytest_kernelbench.errors import UsageError
-from pytest_kernelbench.reports.plain import cut_short
+from pytest_kernelbench.reports.plain import cut_short, json_bytes
 
 if TYPE_CHECKING:
     from pytest_kernelbench.catalog.pair import Problem
@@ -35,10 +35,10 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def append_line(path: Path, record: object) -> None:
-    """Add a record to a JSON Lines file, in one write."""
+    """Add a record to a JSON Lines file, in one write. Halves of UTF-16 become question marks."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
-        file.write(msgspec.json.encode(record) + b"\n")
+        file.write(json_bytes(msgspec.to_builtins(record)) + b"\n")
 
 
 def read_lines(path: Path, kind: type[_T]) -> list[_T]:

@@ -14,6 +14,7 @@ from pytest_kernelbench.authors.processor import describe_processor
 from pytest_kernelbench.authors.toml import read_toml
 from pytest_kernelbench.engine.devices import find_device
 from pytest_kernelbench.errors import MachineError, UsageError
+from pytest_kernelbench.sandbox.import_paths import boot
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,14 +22,11 @@ if TYPE_CHECKING:
 HERE = "here"
 _TABLE = Path(__file__).with_name("hardware.toml")
 _TIMEOUT_S = 120.0
-_READ = """
-import json, sys, torch
-p = torch.cuda.get_device_properties(0)
-known = ("name", "multi_processor_count", "warp_size", "shared_memory_per_multiprocessor",
-         "shared_memory_per_block_optin", "regs_per_multiprocessor", "L2_cache_size", "major",
-         "minor", "total_memory", "memory_clock_rate", "memory_bus_width", "gcnArchName")
-print("\\n" + json.dumps({name: getattr(p, name, None) for name in known}))
-"""
+_PROPERTIES = (
+    "name", "multi_processor_count", "warp_size", "shared_memory_per_multiprocessor",
+    "shared_memory_per_block_optin", "regs_per_multiprocessor", "L2_cache_size", "major",
+    "minor", "total_memory", "memory_clock_rate", "memory_bus_width", "gcnArchName",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -118,7 +116,7 @@ def read_device() -> Hardware:
 
     Raises ``MachineError`` where the device does not answer.
     """
-    command = [sys.executable, "-c", _READ]
+    command = [sys.executable, *boot(f"{__name__}:tell_properties")]
     try:
         run = subprocess.run(
             command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=True
@@ -130,6 +128,15 @@ def read_device() -> Hardware:
         )
         raise MachineError(message) from error
     return from_properties(json.loads(run.stdout.splitlines()[-1]))
+
+
+def tell_properties() -> None:
+    """Print what torch says of the first visible GPU, on a line of its own."""
+    import torch
+
+    read = torch.cuda.get_device_properties(0)
+    told = json.dumps({name: getattr(read, name, None) for name in _PROPERTIES})
+    sys.stdout.write(f"\n{told}\n")
 
 
 def from_properties(read: dict[str, Any]) -> Hardware:

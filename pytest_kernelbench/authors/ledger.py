@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from pytest_kernelbench.authors.conversation import Reply, Sampling
+from pytest_kernelbench.authors.conversation import Costs, Reply, Sampling
 from pytest_kernelbench.authors.files import (
     append_line,
     cut_short_line_removed,
@@ -46,7 +46,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Record:
+class Record(Costs):
     """One request's end."""
 
     problem: str
@@ -62,17 +62,36 @@ class Record:
     tokens_out: int = 0
     estimated: bool = False
     lost_in: int = 0
-    """Tokens of attempts that broke off: paid for too."""
     lost_out: int = 0
     reason: str = ""
     """Why the answer holds no solution."""
     error: str = ""
     """Why there is no answer; it is asked for again next time."""
 
-    @property
-    def paid(self) -> tuple[int, int]:
-        """All tokens it cost, in and out."""
-        return self.tokens_in + self.lost_in, self.tokens_out + self.lost_out
+    @staticmethod
+    def answered(problem: str, sample: int, prompt: str, reply: Reply, time: str) -> Record:
+        """Of an answer."""
+        return Record(
+            problem=problem,
+            sample=sample,
+            prompt=prompt,
+            time=time,
+            model=reply.model,
+            finish=reply.finish,
+            seconds=round(reply.seconds, 3),
+            attempts=reply.attempts,
+            tokens_in=reply.tokens_in,
+            tokens_out=reply.tokens_out,
+            estimated=reply.estimated,
+            lost_in=reply.lost_in,
+            lost_out=reply.lost_out,
+        )
+
+    @staticmethod
+    def unanswered(problem: str, sample: int, prompt: str, error: AuthorError) -> Record:
+        """That there was no answer, and what that cost."""
+        lost_in, lost_out, said = error.lost_in, error.lost_out, str(error)
+        return Record(problem, sample, prompt, lost_in=lost_in, lost_out=lost_out, error=said)
 
 
 class Ledger:
@@ -136,21 +155,8 @@ class Ledger:
         write_whole(answer, reply.text)
         if reply.reasoning:
             write_whole(answer.with_suffix(".thoughts.md"), reply.reasoning)
-        record = Record(
-            problem=problem.id,
-            sample=sample,
-            prompt=prompt.digest,
-            time=time,
-            model=reply.model or self.run.sampling.model,
-            finish=reply.finish,
-            seconds=round(reply.seconds, 3),
-            attempts=reply.attempts,
-            tokens_in=reply.tokens_in,
-            tokens_out=reply.tokens_out,
-            estimated=reply.estimated,
-            lost_in=reply.lost_in,
-            lost_out=reply.lost_out,
-        )
+        reply = replace(reply, model=reply.model or self.run.sampling.model)
+        record = Record.answered(problem.id, sample, prompt.digest, reply, time)
         origin = self._origin(problem, record)
         record = replace(record, reason=solution_of(reply.text, origin).reason)
         append_line(self._samples, record)
@@ -162,14 +168,7 @@ class Ledger:
         self, problem: Problem, sample: int, prompt: Prompt, error: AuthorError
     ) -> Record:
         """Write down that there was no answer, and what that cost."""
-        record = Record(
-            problem.id,
-            sample,
-            prompt.digest,
-            lost_in=error.lost_in,
-            lost_out=error.lost_out,
-            error=str(error),
-        )
+        record = Record.unanswered(problem.id, sample, prompt.digest, error)
         append_line(self._samples, record)
         self.records.append(record)
         return record

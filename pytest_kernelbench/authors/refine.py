@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 from pytest_kernelbench.authors.conversation import Message, Reply
 from pytest_kernelbench.authors.feedback import feedback
-from pytest_kernelbench.authors.files import solution_name, write_whole
+from pytest_kernelbench.authors.files import (
+    append_line,
+    cut_short_line_removed,
+    read_lines,
+    solution_name,
+    write_whole,
+)
+from pytest_kernelbench.authors.ledger import Record
 from pytest_kernelbench.authors.prompt import build_prompt
 from pytest_kernelbench.authors.sampling import now
 from pytest_kernelbench.authors.solution_file import Origin, Said, Written, solution_of
@@ -19,6 +26,7 @@ from pytest_kernelbench.authors.trajectory import (
     Turn,
     asked_digest,
     chosen,
+    turns_of,
 )
 from pytest_kernelbench.catalog.answers import extract
 from pytest_kernelbench.errors import (
@@ -35,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from pytest_kernelbench.authors.conversation import Author
+    from pytest_kernelbench.authors.conversation import Author, Costs
     from pytest_kernelbench.catalog.pair import Problem
     from pytest_kernelbench.library import Judge
     from pytest_kernelbench.verdict import Verdict
@@ -90,6 +98,7 @@ class Workshop:
     <folder>/levelN/NNN_name_sampleK.py             the chosen solutions
     <folder>/.turns/levelN/NNN_name_sampleK.jsonl   the trajectories
     <folder>/.turns/levelN/NNN_name_sampleK/T.py    the solution of each turn
+    <folder>/.turns/lost.jsonl                      what was paid for and became no turn
 
     Those of turns have no header: the lines that a compiler names are those the model wrote.
     """
@@ -100,6 +109,7 @@ class Workshop:
         self.author = author
         self.judge = judge
         self.entrant = folder.name
+        cut_short_line_removed(_lost(folder), Record)
 
     def trajectory(self, problem: Problem, sample: int) -> Trajectory:
         """The file of one refinement, begun or not."""
@@ -116,11 +126,7 @@ class Workshop:
             await self._begin(trajectory, start)
         try:
             while not self._ended(trajectory):
-                number = trajectory.turns[-1].number + 1 if trajectory.turns else 1
-                messages = self.messages(start.problem, trajectory.turns)
-                reply = await self.author.reply(messages, self.plan.sampling)
-                asked = asked_digest(messages)
-                heard(await self._take(trajectory, start.problem, number, reply, asked))
+                heard(await self._turn(trajectory, start.problem))
         finally:
             self._write_chosen(trajectory, start)
         return trajectory
@@ -164,9 +170,31 @@ class Workshop:
         said = _Answer(0, "", Reply(shown.answer, attempts=0), shown.code, bool(shown.code))
         self._keep(trajectory, said, verdict)
 
+    async def _turn(self, trajectory: Trajectory, problem: Problem) -> Turn:
+        messages = self.messages(problem, trajectory.turns)
+        asked = asked_digest(messages)
+        key = (problem.id, trajectory.head.sample, asked)
+        try:
+            reply = await self.author.reply(messages, self.plan.sampling)
+        except AuthorError as error:
+            self._lose(Record.unanswered(*key, error))
+            raise
+        try:
+            return await self._take(trajectory, problem, reply, asked)
+        except BaseException as error:  # also a Ctrl-C while it is judged
+            record = Record.answered(*key, reply, now())
+            self._lose(replace(record, error=str(error) or type(error).__name__))
+            raise
+
+    def _lose(self, record: Record) -> None:
+        """Write down what was paid for and is no turn: a budget counts it in later sessions."""
+        if any(record.paid):
+            append_line(_lost(self.folder), record)
+
     async def _take(
-        self, trajectory: Trajectory, problem: Problem, number: int, reply: Reply, asked: str
+        self, trajectory: Trajectory, problem: Problem, reply: Reply, asked: str
     ) -> Turn:
+        number = trajectory.turns[-1].number + 1 if trajectory.turns else 1
         sample = trajectory.head.sample
         found = extract(reply.text)
         code = "" if isinstance(found, str) else found.text
@@ -239,6 +267,20 @@ def _of_no_solution(verdict: Verdict) -> Verdict:
     return replace(verdict, reasons=reasons, detail="")
 
 
+def costs_in(folder: Path) -> list[Costs]:
+    """What each answer of all sessions in an entrant's folder cost, turn or none.
+
+    Raises ``UsageError`` where a file is not ours.
+    """
+    trajectories = sorted((folder / ".turns").glob("*/*.jsonl"))
+    replies = [turn.reply for path in trajectories for turn in turns_of(path)]
+    return [*replies, *read_lines(_lost(folder), Record)]
+
+
+def _lost(folder: Path) -> Path:
+    return folder / ".turns" / "lost.jsonl"
+
+
 def _turn_file(trajectory: Trajectory, number: int) -> Path:
     return trajectory.path.with_suffix("") / f"{number}.py"
 
@@ -251,6 +293,8 @@ async def refine_all(
     heard: Callable[[Turn], None] = lambda _: None,
 ) -> Refined:
     """Refine many, several at a time; one whose model gives no answer does not end the others."""
+    for start in starts:  # one that was begun in another way is told before anything is asked
+        workshop.trajectory(start.problem, start.sample)
     result = Refined()
     coming = iter(starts)
 

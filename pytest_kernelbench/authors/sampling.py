@@ -12,9 +12,9 @@ from pytest_kernelbench.authors.prompt import build_prompt
 from pytest_kernelbench.errors import AuthorError, BudgetError, RefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from pytest_kernelbench.authors.conversation import Author
+    from pytest_kernelbench.authors.conversation import Author, Costs
     from pytest_kernelbench.authors.ledger import Ledger, Record
     from pytest_kernelbench.authors.limits import Budget
     from pytest_kernelbench.authors.prompt import Prompt
@@ -99,7 +99,9 @@ async def _one(
 ) -> Record:
     try:
         reply = await author.reply((Message("user", prompt.text),), ledger.run.sampling)
-    except (BudgetError, RefusedError):
+    except (BudgetError, RefusedError) as error:
+        if error.lost_in or error.lost_out:
+            ledger.keep_error(problem, number, prompt, error)
         raise
     except AuthorError as error:
         return ledger.keep_error(problem, number, prompt, error)
@@ -111,7 +113,7 @@ def now() -> str:
     return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def book_past(ledger: Ledger, budget: Budget) -> None:
-    """Count what earlier sessions spent on the same folder."""
-    for record in ledger.records:
-        budget.book(*record.paid)
+def book_past(past: Iterable[Costs], budget: Budget) -> None:
+    """Count what earlier sessions spent."""
+    for each in past:
+        budget.book(*each.paid)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_kernelbench.authors.files import solution_name
 from pytest_kernelbench.authors.ledger import Ledger, Run
 from pytest_kernelbench.authors.progress import Unseen
-from pytest_kernelbench.authors.refine import Refined, Start, Workshop, refine_all
+from pytest_kernelbench.authors.refine import Refined, Start, Workshop, costs_in, refine_all
 from pytest_kernelbench.authors.sampling import Order, Sampled, book_past, sample
 from pytest_kernelbench.authors.solution_file import said_in
 from pytest_kernelbench.authors.trajectory import chosen
@@ -19,7 +19,11 @@ from pytest_kernelbench.authors.verdict_store import VerdictStore
 from pytest_kernelbench.question import Question
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_kernelbench.authors.conversation import Costs
     from pytest_kernelbench.authors.endpoint import Endpoint
+    from pytest_kernelbench.authors.limits import Budget
     from pytest_kernelbench.authors.study_spec import ArmSpec, ModelSpec, Study
     from pytest_kernelbench.library import Judge
     from pytest_kernelbench.verdict import Verdict
@@ -70,6 +74,8 @@ async def run_study(
         budget = model.budget()
         author = model.endpoint(budget)
         try:
+            for arm in study.spec.arm:  # what later arms have spent is known before any asks
+                book_past(_past(study, model, arm), budget)
             for arm in study.spec.arm:
                 who = (model, arm)
                 if arm.refines:
@@ -84,19 +90,26 @@ async def run_study(
     return cells
 
 
+def _past(study: Study, model: ModelSpec, arm: ArmSpec) -> Sequence[Costs]:
+    if arm.refines:
+        return costs_in(study.entrant_folder(model, arm))
+    return _ledger(study, model, arm).records
+
+
+def _ledger(study: Study, model: ModelSpec, arm: ArmSpec) -> Ledger:
+    return Ledger(study.entrant_folder(model, arm), Run(model.sampling, study.options(arm)))
+
+
 async def _sampled_cell(room: _Room, who: tuple[ModelSpec, ArmSpec], author: Endpoint) -> Cell:
     study, (model, arm) = room.study, who
-    folder = study.entrant_folder(model, arm)
-    ledger = Ledger(folder, Run(model.sampling, study.options(arm)))
-    book_past(ledger, author.budget)
+    ledger = _ledger(study, model, arm)
     order = Order(study.problems, arm.samples, model.concurrency)
     missing = [p for p in study.problems for n in range(arm.samples) if not ledger.has(p, n)]
     progress = room.watch(f"{model.name}/{arm.name}: answers", len(missing))
     sampled = await sample(order, author, ledger, lambda _: progress.step())
     progress.end()
     cell = Cell(model.name, arm.name, refined=False, remarks=_remarks(sampled))
-    cell.tokens = sum(sum(record.paid) for record in ledger.records)
-    cell.money = sum(author.budget.prices.cost(*record.paid) for record in ledger.records)
+    _count(cell, ledger.records, author.budget)
     questions = [
         Question(problem, path, entrant=cell.entrant, sample=number)
         for problem in study.problems
@@ -124,9 +137,6 @@ async def _refined_cell(
         starts = [Start(problem, n) for n in range(arm.samples) for problem in study.problems]
     else:
         starts = _starts(study, first)
-    for start in starts:
-        for turn in workshop.trajectory(start.problem, start.sample).turns:
-            author.budget.book(*turn.reply.paid)
     progress = room.watch(f"{cell.entrant}: turns, at most", len(starts) * arm.turns)
     refined = await refine_all(
         workshop,
@@ -136,16 +146,19 @@ async def _refined_cell(
     )
     progress.end()
     cell.remarks = _remarks(refined)
+    _count(cell, costs_in(folder), author.budget)
     for start in starts:
         turns = workshop.trajectory(start.problem, start.sample).turns
         key = (start.problem.level, start.problem.number)
-        for turn in turns:
-            cell.tokens += sum(turn.reply.paid)
-            cell.money += author.budget.prices.cost(*turn.reply.paid)
         if (best := chosen(turns, arm.choose)) is not None:
             cell.calls.setdefault(key, []).append([turn.judged for turn in turns])
             cell.chosen.setdefault(key, []).append(best.judged)
     return cell
+
+
+def _count(cell: Cell, past: Sequence[Costs], budget: Budget) -> None:
+    cell.tokens = sum(sum(each.paid) for each in past)
+    cell.money = sum(budget.prices.cost(*each.paid) for each in past)
 
 
 def _starts(study: Study, first: Cell) -> list[Start]:

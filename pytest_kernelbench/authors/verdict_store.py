@@ -6,9 +6,14 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
+from pytest_kernelbench import __version__
 from pytest_kernelbench.authors.files import append_line, cut_short_line_removed, read_lines
 from pytest_kernelbench.authors.progress import Unseen
-from pytest_kernelbench.verdict import UNSCORED, Verdict
+from pytest_kernelbench.catalog.fingerprint import hashes
+from pytest_kernelbench.provenance import telling, tools, torch_version
+from pytest_kernelbench.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,7 +30,7 @@ class _Kept:
 
 
 class VerdictStore:
-    """One file. A solution or a problem that changed is judged again."""
+    """One file. What changed is judged again, and what the machine could not judge."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -48,7 +53,7 @@ class VerdictStore:
         new = [
             question
             for question, key in wanted
-            if key not in self._known or self._known[key].status in UNSCORED
+            if key not in self._known or self._known[key].status.asked_again
         ]
         keys = {id(question): key for question, key in wanted}
         progress = watch(len(new))
@@ -62,19 +67,12 @@ class VerdictStore:
 
 
 def _key(question: Question, judge: Judge) -> str:
-    """Of what decides a verdict; the clock and the machine aside."""
+    """Of what a record's provenance holds, and where it is judged; time and machine aside."""
     pair = judge.pair(question)
-    digest = hashlib.sha256()
-    for path in (pair.problem.path, pair.solution.path):
-        data = path.read_bytes()
-        digest.update(b"%d:" % len(data) + data)
     settings = judge.settings
-    plain = (
-        settings.device, settings.size, settings.dtype, settings.seeds, settings.atol,
-        settings.rtol, settings.baselines, settings.correctness_only, settings.tf32,
-        settings.strict, settings.threshold,
-    )  # fmt: skip
-    digest.update(
-        repr((pair.solution.entrant, pair.solution.sample, pair.problem.id, plain)).encode()
+    made_from = (
+        (pair.solution.entrant, pair.solution.sample, pair.problem.id),
+        (*hashes(pair), settings.device, telling(settings)),
+        (torch_version(), tools(), __version__),
     )
-    return digest.hexdigest()[:32]
+    return hashlib.sha256(msgspec.json.encode(made_from)).hexdigest()[:32]

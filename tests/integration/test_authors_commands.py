@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -134,6 +135,33 @@ def test_refine_the_failures_of_a_folder_and_replay(capsys: pytest.CaptureFixtur
     assert capsys.readouterr().out.splitlines() == ["turn 0: raised", "turn 1: fast"]
     assert main(["refine", "--to", "solutions/r", "--replay", file]) == 2
     assert f"--to would write over --replay {file}" in capsys.readouterr().err
+
+
+def test_refine_counts_what_was_spent_on_the_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    refine = ["refine", "--model", "m", "--to", "solutions/r", "--turns", "1"]
+    with serve(
+        [coded("right", usage=(0, 30_000)), coded("not_judged", usage=(0, 70_000))]
+    ) as server:
+        refine += ["--base-url", server.url]
+        assert main([*refine, "--concurrency", "1"]) == 1
+        assert main([*refine, "--problem", "1/2", "--budget-tokens", "110000"]) == 1
+    assert len(server.requests) == 2
+    assert "100,000 are spent" in capsys.readouterr().err.replace("\n   ", "")
+
+
+def test_refine_from_a_folder_of_solutions_to_a_tables_problems(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    source = "class Model: pass\ndef get_inputs(): return []\ndef get_init_inputs(): return []\n"
+    row = {"level": 3, "problem_id": 7, "name": "tanh", "code": source}
+    Path("table.jsonl").write_text(json.dumps(row) + "\n")
+    given = ["--model", "m", "--problems", "table.jsonl"]
+    with serve([coded("right")]) as server:
+        given += ["--base-url", server.url]
+        assert main(["sample", *given, "--to", "solutions/m"]) == 0
+        refine = ["refine", *given, "--from", "solutions/m", "--until", "right", "--to"]
+        assert main([*refine, "solutions/r"]) == 0
+    assert "level3/007_tanh, sample 0: right; kept turn 0" in capsys.readouterr().out
 
 
 def test_study(capsys: pytest.CaptureFixture[str]) -> None:
