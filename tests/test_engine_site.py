@@ -172,6 +172,14 @@ def test_a_task_raises_nothing_and_leaves_the_environment(
     assert os.environ["OMP_NUM_THREADS"] == "7"
 
 
+def test_a_node_that_lives_long_does_not_pass_for_dead(made: Site, tmp_path: Path) -> None:
+    (own,) = (tmp_path / "node" / "tmp").iterdir()
+    made.judge(order(), Built(), b"", "n")
+    os.utime(own, (0, 0))
+    made.judge(order(), Built(), b"", "n")
+    assert time.time() - own.stat().st_mtime < 60
+
+
 def wait_until(true: Callable[[], bool]) -> None:
     deadline_s = time.monotonic() + 20
     while not true():
