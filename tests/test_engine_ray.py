@@ -218,6 +218,31 @@ def scripted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[bytes
     return of
 
 
+@pytest.mark.parametrize(
+    ("seen", "says"),
+    [
+        (
+            encode(Seen("9.9.9-theirs", CPU)),
+            r"has pytest-kernelbench 9\.9\.9-theirs, the session has",
+        ),
+        (b"\x81\xa5judge\xa1x", r"could not run the judge: .* no Seen .*; install pytest-kern"),
+    ],
+)
+def test_a_node_with_another_judge_is_refused_at_once(
+    scripted: Any, seen: bytes, says: str
+) -> None:
+    scripted(seen)
+    with pytest.raises(UsageError, match=says):
+        Cluster(Settings(engine="ray", ray_address="auto"))
+
+
+def test_a_node_with_the_sessions_judge_is_taken(scripted: Any) -> None:
+    scripted(encode(Seen(identity(), CPU)))
+    cluster = Cluster(Settings(engine="ray", ray_address="auto"))
+    assert cluster.device == CPU
+    cluster.close()
+
+
 def test_folders_of_rays_whose_session_was_killed(
     scripted: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -19,7 +19,7 @@ from ray.exceptions import GetTimeoutError, RayError
 
 from pytest_kernelbench.engine.cluster import tasks
 from pytest_kernelbench.engine.cluster.dispatch import Handle, LostError
-from pytest_kernelbench.engine.cluster.messages import Seen, decode, identity
+from pytest_kernelbench.engine.cluster.messages import Seen, decode, identity, unlike
 from pytest_kernelbench.engine.cluster.surroundings import environment
 from pytest_kernelbench.errors import MachineError, UsageError
 from pytest_kernelbench.folders import owned_folder, remove_tree, sweep_owned, touch_owned
@@ -109,7 +109,10 @@ class _Lasting:
 
 
 class Cluster:
-    """Connected while it lives; ``close`` it. Raises ``UsageError`` where there is none such."""
+    """Connected while it lives; ``close`` it.
+
+    Raises ``UsageError`` where there is none such, or its nodes have another judge.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._folder: Path | None = None
@@ -243,12 +246,14 @@ class Cluster:
                 f"{_LOOK_TIMEOUT_S:.0f} s; see `ray status`"
             )
             raise MachineError(message) from None
-        except RayError as error:
+        except (RayError, MachineError) as error:  # the second: what it said has another form
             message = (
                 f"a node of the Ray cluster could not run the judge: {_last_line(error)}; "
                 f"install pytest-kernelbench {identity().partition('-')[0]} on every node"
             )
             raise UsageError(message) from None
+        if not self.embedded and seen.judge != identity():
+            raise UsageError(unlike(seen.judge, identity()))
         return seen.device
 
 
