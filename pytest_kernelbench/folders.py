@@ -11,6 +11,8 @@ import errno
 import itertools
 import os
 import stat
+import tempfile
+import time
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from io import BufferedReader
 
 _CHUNK_BYTES = 1 << 20
+_LEFT_S = 86_400.0
 _KINDS = (
     (stat.S_ISDIR, "it is a folder"),
     (stat.S_ISFIFO, "it is a named pipe"),
@@ -46,6 +49,31 @@ def remove_tree(folder: Path) -> None:
             names = found
     with contextlib.suppress(OSError):
         folder.rmdir()
+
+
+def owned_folder(place: Path, prefix: str = "") -> Path:
+    """A new folder that ``sweep_owned`` removes if this process cannot. Raises ``OSError``."""
+    return Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=place))
+
+
+def sweep_owned(place: Path, prefix: str = "") -> int:
+    """Remove what its owner, who is dead, has not touched for a day; returns how many."""
+    count = 0
+    for folder in place.glob(f"{prefix}*-*"):
+        owner = folder.name.removeprefix(prefix).partition("-")[0]
+        with contextlib.suppress(OSError):  # somebody else removes it
+            # Aged, since a container that shares the place has numbers of its own.
+            aged = time.time() - folder.stat().st_mtime > _LEFT_S
+            if aged and owner.isdecimal() and not Path(f"/proc/{owner}").exists():
+                remove_tree(folder)  # another user's stays, and is theirs
+                count += not folder.exists()
+    return count
+
+
+def touch_owned(folder: Path) -> None:
+    """Say that it is not left behind: whoever lives longer than a day does so now and then."""
+    with contextlib.suppress(OSError):
+        os.utime(folder)
 
 
 def tree_bytes(folder: Path) -> int:

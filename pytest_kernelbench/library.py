@@ -14,7 +14,7 @@ import asyncio
 import atexit
 import os
 import threading
-from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, InvalidStateError, ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache, cached_property
 from pathlib import Path
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 DEFAULT_AHEAD = 8
+_CLOSED = "this judge was closed while it was asked: make another one"
 _Asked = tuple[Question, "Future[Verdict]"]
 
 
@@ -102,10 +103,16 @@ class Judge:
         return verdict
 
     def judge(self, question: Question) -> Verdict:
-        """Wait for the verdict."""
+        """Wait for the verdict.
+
+        Raises ``UsageError`` as ``submit`` does, and where the judge is closed meanwhile; also why
+        no engine could be made.
+        """
         verdict = self.submit(question)
         try:
             return verdict.result()
+        except CancelledError:
+            raise UsageError(_CLOSED) from None
         except BaseException:
             verdict.cancel()
             raise
@@ -148,8 +155,8 @@ class Judge:
         finally:
             for answer in pending:
                 answer.cancel()
-            if coming is not None:
-                coming.cancel()
+            if coming is not None and not coming.cancel() and (asked := _asked(coming)):
+                asked[1].cancel()
 
     async def _next(self, source: AsyncIterator[Question]) -> _Asked | None:
         """The next question, asked; in another thread, as sources are read and written for it."""
@@ -269,7 +276,10 @@ def judge(
     entry: str = "ModelNew",
     settings: Settings | None = None,
 ) -> Verdict:
-    """Judge one pair and wait. See ``Question`` for what each argument may be."""
+    """Judge one pair and wait. See ``Question`` for what each argument may be.
+
+    Raises what ``Judge`` and ``Judge.judge`` raise.
+    """
     return _shared(settings).judge(Question(problem, solution, entry))
 
 
@@ -341,8 +351,8 @@ def _check_ahead(ahead: int) -> None:
 
 
 def _asked(taken: asyncio.Future[_Asked | None]) -> _Asked | None:
-    """None where there are no more questions, whether the source ended or failed."""
-    return taken.result() if taken.exception() is None else None
+    """None where there is no question: the source ended or failed, or is not asked any more."""
+    return None if taken.cancelled() or taken.exception() is not None else taken.result()
 
 
 def _has_failed(verdict: asyncio.Future[Verdict]) -> bool:
@@ -352,8 +362,7 @@ def _has_failed(verdict: asyncio.Future[Verdict]) -> bool:
 
 def _result(verdict: asyncio.Future[Verdict]) -> Verdict:
     if verdict.cancelled():  # by nobody else: who asked is still here
-        message = "this judge was closed while it was asked: make another one"
-        raise UsageError(message)
+        raise UsageError(_CLOSED)
     return verdict.result()
 
 

@@ -17,7 +17,7 @@ from pytest_kernelbench.reporting import ATTRIBUTE, TAKEN
 from pytest_kernelbench.state import STATE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Sized
+    from collections.abc import Callable, Collection, Generator, Iterator
 
     from pytest_kernelbench.build.builder import Progress
 
@@ -30,7 +30,9 @@ _FEW = 2
 class Count:
     """What is known of a session's pace; ``clock`` gives seconds."""
 
-    def __init__(self, collected: Sized, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, collected: Collection[str], clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._collected = collected
         self._clock = clock
         self._began: float | None = None
@@ -38,7 +40,9 @@ class Count:
         self._running: dict[str, None] = {}
 
     def start(self, nodeid: str) -> None:
-        """A pair's item has begun, here or in a worker."""
+        """An item has begun, here or in a worker; what is no pair says nothing of the pace."""
+        if nodeid not in self._collected:
+            return
         if self._began is None:
             self._began = self._clock()
         self._running[nodeid] = None
@@ -217,7 +221,7 @@ class ProgressLine:
                 self._place.hide()
 
 
-def make(config: pytest.Config, collected: Sized) -> ProgressLine | None:
+def make(config: pytest.Config, collected: Collection[str]) -> ProgressLine | None:
     """What suits the place that pytest prints to; None where nobody wants to see it."""
     option = config.option
     if option.verbose < 0 or option.collectonly or getattr(option, "setupplan", False):

@@ -11,16 +11,20 @@ if TYPE_CHECKING:
     from xdist.workermanage import WorkerController
 
 
+_TEST = "::test_kernel["
+
+
 class ProblemScheduling(LoadScopeScheduling):  # type: ignore[misc] # xdist has no types
     """Scopes are problems, read from the node id: ``...::test_kernel[level1/019_relu]``.
 
+    Before that stand a file's path and, for an archive, a row: ``a.jsonl::row3::test_kernel[...]``.
     A problem's solutions share one oracle and one measurement of its baseline.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         # The documented way to scope otherwise; what is no kernel is a scope of its own.
-        test = nodeid.partition("::")[2]
-        return test if test.startswith("test_kernel[") else nodeid
+        _, test, problem = nodeid.partition(_TEST)
+        return test + problem or nodeid
 
     def _reschedule(self, node: WorkerController) -> None:
         # A dead worker's successor is a node before it has collected anything: xdist's own

@@ -79,7 +79,7 @@ def test_prune_removes_toolchains_of_long_ago(cache: Path) -> None:
 
 def test_prune_removes_sources_that_nobody_asked_for_lately(cache: Path) -> None:
     """Rows of archives have files of their own, which stay so that they are found again."""
-    material = Material((("a.py", "x = 1"),))
+    material = Material((("a.py", "x = 1" + "0" * 5000),))
     places = [cache / "sources", cache / "sources" / "problems"]
     made = [materialise(material, place, "a").parent for place in places]
     then = time.time() - 40 * 86_400
@@ -87,7 +87,9 @@ def test_prune_removes_sources_that_nobody_asked_for_lately(cache: Path) -> None
         os.utime(folder, (then, then))
     again = materialise(Material((("b.py", "x = 2"),)), places[0], "b")
     kept = materialise(material, places[1], "a")
-    assert prune_cache(cache, limit_bytes=10**9).sources == 1
+    pruned = prune_cache(cache, limit_bytes=10**9)
+    assert pruned.sources == 1
+    assert pruned.freed_bytes >= 5000
     assert [path.exists() for path in (made[0], kept, again)] == [False, True, True]
 
 

@@ -116,13 +116,19 @@ def test_what_was_just_used_is_never_evicted(store: Store, solution: Path) -> No
     assert store.lookup(key) is not None
 
 
-def test_sweeps_work_folders_of_the_dead_only(store: Store) -> None:
+def test_sweeps_old_work_folders_of_the_dead_only(store: Store) -> None:
+    """A container with the same cache builds under a number that is nobody's here."""
     child = os.fork()
     if child == 0:
         store.begin()
         os._exit(0)
     os.waitpid(child, 0)
+    (left,) = (store.root / "work").iterdir()
     own = store.begin()
+    os.utime(own, (0, 0))
+    assert store.sweep() == 0
+    assert left.is_dir()
+    os.utime(left, (0, 0))
     assert store.sweep() == 1
     assert own.is_dir()
 

@@ -31,7 +31,7 @@ from pytest_kernelbench.engine import devices, local, orders, seat_process
 from pytest_kernelbench.engine import seat as seat_module
 from pytest_kernelbench.engine.board import Board
 from pytest_kernelbench.engine.local import LocalEngine
-from pytest_kernelbench.engine.seat import Dismissed, Seat, _sweep
+from pytest_kernelbench.engine.seat import Dismissed, Seat
 from pytest_kernelbench.errors import BuildError, MachineError, SandboxError, UsageError
 from pytest_kernelbench.judge.device import Device
 from pytest_kernelbench.sandbox.channel import Channel, Closed
@@ -598,17 +598,6 @@ def test_a_judge_without_a_fork_server_says_so_to_its_first_pair(
     (answer,) = answers
     assert re.search(said, answer.text)
     assert answer.again is again
-
-
-def test_folders_of_killed_sessions_are_removed_after_a_day(tmp_path: Path) -> None:
-    names = ("kb-seat-4194305-a", "kb-seat-4194305-b", f"kb-seat-{os.getpid()}-c", "kb-seat-x-d")
-    folders = [tmp_path / name for name in names]
-    for number, folder in enumerate(folders):
-        (folder / "kb-bench-1").mkdir(parents=True)
-        if number != 1:
-            os.utime(folder, (0, 0))
-    _sweep(tmp_path)
-    assert [folder.exists() for folder in folders] == [False, True, True, True]
 
 
 UUIDS = ("GPU-11aa", "GPU-22bb", "GPU-33cc")

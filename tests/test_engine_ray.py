@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from waiting import wait_until
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'pytest-kernelbench[ray]'")
 
 from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
 from pytest_kernelbench.endings import ended
 from pytest_kernelbench.engine import ray_engine
-from pytest_kernelbench.engine.cluster.connection import Place
-from pytest_kernelbench.engine.cluster.messages import Built, Judged, Order, decode, encode
+from pytest_kernelbench.engine.cluster import connection
+from pytest_kernelbench.engine.cluster.connection import Cluster, Place
+from pytest_kernelbench.engine.cluster.messages import (
+    Built,
+    Judged,
+    Order,
+    Seen,
+    decode,
+    encode,
+    identity,
+)
 from pytest_kernelbench.engine.ray_engine import RayEngine
 from pytest_kernelbench.errors import BuildError, MissingNeedError, UsageError
 from pytest_kernelbench.judge.device import Device
@@ -163,3 +176,87 @@ def test_stored_times_of_another_device(make: Any, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="measured on 'Some GPU', but this session judges on 'A P"):
         make(baseline_times=tmp_path / "times.json")
     make(baseline_times=tmp_path / "times.json", foreign_baseline=True)
+
+
+class ScriptedRay:
+    """A Ray of which a node says ``seen``."""
+
+    def __init__(self, seen: bytes = b"") -> None:
+        self.seen = seen
+        self.place = ""
+
+    def is_initialized(self) -> bool:
+        return False
+
+    def init(self, _temp_dir: str = "", **_: object) -> None:
+        self.place = _temp_dir
+
+    def nodes(self) -> list[dict[str, Any]]:
+        return [{"Alive": True, "Resources": {"CPU": 2.0}}]
+
+    def remote(self, *_: object, **__: object) -> Any:
+        task = SimpleNamespace(remote=lambda *_: None)
+        task.options = lambda **_: task
+        return task if _ else lambda _: task
+
+    def get(self, *_: object, **__: object) -> bytes:
+        return self.seen
+
+    def shutdown(self) -> None:
+        self.place = ""
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[bytes], ScriptedRay]:
+    def of(seen: bytes) -> ScriptedRay:
+        made = ScriptedRay(seen)
+        monkeypatch.setattr(connection, "ray", made)
+        monkeypatch.setattr(connection, "_short_place", lambda: str(tmp_path))
+        monkeypatch.setattr(connection, "_knock", lambda _: None)
+        return made
+
+    return of
+
+
+@pytest.mark.parametrize(
+    ("seen", "says"),
+    [
+        (
+            encode(Seen("9.9.9-theirs", CPU)),
+            r"has pytest-kernelbench 9\.9\.9-theirs, the session has",
+        ),
+        (b"\x81\xa5judge\xa1x", r"could not run the judge: .* no Seen .*; install pytest-kern"),
+    ],
+)
+def test_a_node_with_another_judge_is_refused_at_once(
+    scripted: Any, seen: bytes, says: str
+) -> None:
+    scripted(seen)
+    with pytest.raises(UsageError, match=says):
+        Cluster(Settings(engine="ray", ray_address="auto"))
+
+
+def test_a_node_with_the_sessions_judge_is_taken(scripted: Any) -> None:
+    scripted(encode(Seen(identity(), CPU)))
+    cluster = Cluster(Settings(engine="ray", ray_address="auto"))
+    assert cluster.device == CPU
+    cluster.close()
+
+
+def test_folders_of_rays_whose_session_was_killed(
+    scripted: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """They go after a day; of a session that lives longer, the folder never looks that old."""
+    monkeypatch.setattr(connection, "_TOUCH_EVERY_S", 0.01)
+    left, young = (tmp_path / f"kb-ray-4194305-{name}" for name in "ab")
+    for folder in (left, young):
+        folder.mkdir()
+    os.utime(left, (0, 0))
+    fake = scripted(encode(Seen(identity(), CPU)))
+    cluster = Cluster(Settings(engine="ray"))
+    own = Path(fake.place)
+    os.utime(own, (0, 0))
+    assert (left.exists(), young.exists()) == (False, True)
+    wait_until(lambda: time.time() - own.stat().st_mtime < 60)
+    cluster.close()
+    assert not own.exists()

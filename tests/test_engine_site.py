@@ -7,8 +7,10 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
+import msgspec
 import pytest
 
 from pytest_kernelbench.build.builder import Builder
@@ -16,7 +18,7 @@ from pytest_kernelbench.build.extension import Extension
 from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
 from pytest_kernelbench.endings import ended
 from pytest_kernelbench.engine.cluster import site, tasks
-from pytest_kernelbench.engine.cluster.messages import Built, File, Order, decode, encode
+from pytest_kernelbench.engine.cluster.messages import Built, File, Judged, Order, decode, encode
 from pytest_kernelbench.engine.cluster.site import Site
 from pytest_kernelbench.errors import BuildError, MissingNeedError
 from pytest_kernelbench.settings import Settings
@@ -170,6 +172,34 @@ def test_a_task_raises_nothing_and_leaves_the_environment(
     assert "the session has 0.0.1-of-others: install the same" in end.verdict.reasons[0]
     assert parcel == b""
     assert os.environ["OMP_NUM_THREADS"] == "7"
+
+
+def test_an_order_of_another_form_is_told_of_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    changed = msgspec.msgpack.encode({"judge": "9.9.9-of-others", "pairs": []})
+    monkeypatch.setattr("ray.get_runtime_context", lambda: SimpleNamespace(get_node_id=lambda: "n"))
+    data, _ = tasks.build(changed)
+    built = decode(data, Built)
+    judged = decode(tasks.judge(changed, encode(Built()), b""), Judged)
+    for verdict in (built.verdict, judged.verdict):
+        assert verdict is not None
+        assert verdict.status is Status.NOT_JUDGED
+        assert "the session has 9.9.9-of-others: install the same" in verdict.reasons[0]
+
+
+def test_an_order_that_cannot_be_read_raises_nothing() -> None:
+    data, _ = tasks.build(b"nonsense")
+    end = decode(data, Built)
+    assert end.verdict is not None
+    assert end.verdict.status is Status.NOT_JUDGED
+    assert "that can be read" in end.verdict.reasons[0]
+
+
+def test_a_node_that_lives_long_does_not_pass_for_dead(made: Site, tmp_path: Path) -> None:
+    (own,) = (tmp_path / "node" / "tmp").iterdir()
+    made.judge(order(), Built(), b"", "n")
+    os.utime(own, (0, 0))
+    made.judge(order(), Built(), b"", "n")
+    assert time.time() - own.stat().st_mtime < 60
 
 
 def wait_until(true: Callable[[], bool]) -> None:

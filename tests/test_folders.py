@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,8 +16,11 @@ from pytest_kernelbench.folders import (
     kind_of,
     lies_in,
     open_plain,
+    owned_folder,
     read_file,
     remove_tree,
+    sweep_owned,
+    touch_owned,
     tree_bytes,
 )
 
@@ -160,3 +164,30 @@ def test_links_lie_where_they_lead_to(tmp_path: Path) -> None:
         (inner / name).symlink_to(target)
     assert {name for name in links if lies_in(inner, inner / name)} == {"within"}
     assert kind_of(inner / "gone") == "it is a link that leads nowhere"
+
+
+DEAD = 4194305  # above the largest pid there can be
+
+
+def test_what_the_dead_left_is_swept_after_a_day(tmp_path: Path) -> None:
+    """Of who cannot be seen it may also be another container's, in use."""
+    own = owned_folder(tmp_path, "kb-x-")
+    names = (f"kb-x-{DEAD}-old", f"kb-x-{DEAD}-young", f"kb-x-{DEAD}-used", "kb-x-y-z", f"{DEAD}-o")
+    folders = [own, *(tmp_path / name for name in names)]
+    for folder in folders:
+        (folder / "inner").mkdir(parents=True)
+        if "young" not in folder.name:
+            os.utime(folder, (0, 0))
+    touch_owned(folders[3])
+    assert sweep_owned(tmp_path, "kb-x-") == 1
+    assert [folder.exists() for folder in folders] == [True, False, True, True, True, True]
+    day_ago = time.time() - 25 * 3600
+    os.utime(folders[2], (day_ago, day_ago))
+    assert sweep_owned(tmp_path, "kb-x-") == 1
+    assert sweep_owned(tmp_path) == 1
+    assert not folders[5].exists()
+
+
+def test_where_there_is_nothing_nothing_is_swept(tmp_path: Path) -> None:
+    assert sweep_owned(tmp_path / "gone") == 0
+    touch_owned(tmp_path / "gone")

@@ -447,6 +447,42 @@ def test_what_was_asked_before_its_source_fails_is_answered(judge: Judge) -> Non
     assert taken == ["first"]
 
 
+def test_what_was_asked_for_who_has_left_is_cancelled(settings: Settings) -> None:
+    """The second is asked while the consumer works on the first verdict, and then leaves."""
+    gate, asked = threading.Event(), list[Future[Verdict]]()
+
+    class Slow(Pooled):
+        def judge(self, pair: Pair, extension: Extension) -> Verdict:
+            if asked[1:]:
+                gate.wait(20)
+            return super().judge(pair, extension)
+
+    class Watched(Judge):
+        def submit(self, question: Question) -> Future[Verdict]:
+            asked.append(super().submit(question))
+            return asked[-1]
+
+    async def source(first_is_known: asyncio.Event) -> AsyncIterator[Question]:
+        yield Question(PROBLEM, solution("right"), key="first")
+        await first_is_known.wait()
+        yield Question(PROBLEM, solution("right"), key="second")
+
+    async def ask(judge: Judge) -> None:
+        first_is_known = asyncio.Event()
+        answers = judge.judge_many(source(first_is_known))
+        await answers.__anext__()
+        first_is_known.set()
+        await asyncio.to_thread(wait_until, lambda: len(asked) > 1)
+        await asyncio.sleep(0.05)  # until the answer to having asked has come
+        await answers.aclose()  # type: ignore[attr-defined]
+
+    with Watched(settings, Slow) as judge:
+        asyncio.run(ask(judge))
+        cancelled = asked[1].cancelled()
+        gate.set()
+    assert cancelled
+
+
 @pytest.mark.parametrize("ahead", [0, -1, None])
 def test_none_ahead_asks_nothing(judge: Judge, ahead: Any) -> None:
     async def ask() -> None:
@@ -477,6 +513,27 @@ def test_closed_in_the_midst_says_so(settings: Settings) -> None:
         with pytest.raises(UsageError, match="was closed while it was asked"):
             asking.result(20)
         gate.set()
+        closing.result(20)
+
+
+def test_closed_while_one_is_asked_says_so(settings: Settings) -> None:
+    gate = threading.Event()
+
+    class Slow(Pooled):
+        def judge(self, pair: Pair, extension: Extension) -> Verdict:
+            gate.wait(20)
+            return super().judge(pair, extension)
+
+    judge = Judge(settings, Slow)
+    with ThreadPoolExecutor(2) as threads:
+        asking = threads.submit(judge.judge, Question(PROBLEM, solution("right")))
+        wait_until(lambda: bool(judge._open))
+        closing = threads.submit(judge.close)
+        try:
+            with pytest.raises(UsageError, match="was closed while it was asked"):
+                asking.result(20)
+        finally:
+            gate.set()
         closing.result(20)
 
 

@@ -25,11 +25,18 @@ class Clock:
         return self.now_s
 
 
+PAIR = "a.py::test_kernel[level1/001_p]"
+
+
+def pairs(number: int) -> list[str]:
+    return [PAIR, *map(str, range(1, number))]
+
+
 def test_words() -> None:
     clock = Clock()
-    count = Count(range(10), clock)
+    count = Count(pairs(10), clock)
     assert count.text(None) == "kernelbench: 0 of 10 pairs"
-    count.start("a.py::test_kernel[level1/001_p]")
+    count.start(PAIR)
     waiting = Progress(built=1, failed=1, running=2, waiting=3)
     assert count.text(waiting) == (
         "kernelbench: 0 of 10 pairs; builds: 1 built, 1 failed, 2 running, 3 waiting; "
@@ -38,18 +45,32 @@ def test_words() -> None:
     for failed in (True, False):
         clock.now_s += 60
         count.judged(failed=failed, taken=False)
-    count.finish("a.py::test_kernel[level1/001_p]")
+    count.finish(PAIR)
     done = Progress(built=5)
     assert count.text(done) == "kernelbench: 2 of 10 pairs, 1 failed; about 8 min left"
 
 
 def test_what_an_earlier_session_judged_says_nothing_of_the_pace() -> None:
     clock = Clock()
-    count = Count(range(100), clock)
-    count.start("x")
+    count = Count(pairs(100), clock)
+    count.start(PAIR)
     for _ in range(90):
         count.judged(failed=False, taken=True)
     assert count.left_s() is None
+    for _ in range(2):
+        clock.now_s += 10
+        count.judged(failed=False, taken=False)
+    assert count.left_s() == pytest.approx(80)
+
+
+def test_other_tests_before_the_first_pair_say_nothing_of_the_pace() -> None:
+    clock = Clock()
+    count = Count(pairs(10), clock)
+    count.start("tests/test_mine.py::test_mine")
+    clock.now_s += 3600
+    assert count.text(None) == "kernelbench: 0 of 10 pairs"
+    count.finish("tests/test_mine.py::test_mine")
+    count.start(PAIR)
     for _ in range(2):
         clock.now_s += 10
         count.judged(failed=False, taken=False)
@@ -61,8 +82,8 @@ def test_what_an_earlier_session_judged_says_nothing_of_the_pace() -> None:
 )
 def test_time_left(left_s: float, told: str) -> None:
     clock = Clock()
-    count = Count(range(4), clock)
-    count.start("x")
+    count = Count(pairs(4), clock)
+    count.start(PAIR)
     clock.now_s = left_s
     for _ in range(2):
         count.judged(failed=False, taken=False)

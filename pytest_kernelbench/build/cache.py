@@ -86,19 +86,20 @@ def check_cache(cache_dir: Path, *, mend: bool = False) -> list[str]:
 def prune_cache(cache_dir: Path, *, limit_bytes: int = 0, unused_days: float = 0.0) -> Pruned:
     """Remove entries, least recently used first, until ``limit_bytes`` are left.
 
-    Entries used within ``unused_days`` stay, as do those used within the last hour. Left-over work
-    folders go too, and toolchains and files out of archives that nobody used for a month.
+    Entries used within ``unused_days`` stay, as do those used within the last hour. Work folders
+    of the dead go too after a day, and toolchains and files out of archives after a month unused.
     """
     store = store_of(cache_dir)
-    before = tree_bytes(store.root)
+    filled = store.root, cache_dir / "sources"
+    before_bytes = sum(map(tree_bytes, filled))
     work_folders = store.sweep()
     entries = store.evict(limit_bytes, used_within_s=unused_days * _DAY_S)
     old = [*_unused(store.root / "toolchains"), *_unused(store.root / "ccache")]
-    problems = cache_dir / "sources" / "problems"
+    problems = filled[1] / "problems"
     sources = [*_unused(problems), *(path for path in _unused(problems.parent) if path != problems)]
     for folder in (*old, *sources):
         remove_tree(folder)
-    freed_bytes = before - tree_bytes(store.root)
+    freed_bytes = before_bytes - sum(map(tree_bytes, filled))
     return Pruned(len(entries), len(old), work_folders, freed_bytes, len(sources))
 
 

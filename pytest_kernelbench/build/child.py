@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from pytest_kernelbench.build.desk import Desk
+from pytest_kernelbench.build.driver import DEPENDENCIES_FILE
 from pytest_kernelbench.build.job import JOB_FILE, REPORT_FILE, Job, Report
 from pytest_kernelbench.build.recorder import Recorder
 from pytest_kernelbench.deviceless import lacks_device
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 MODULE_NAME = "solution"
-DEPENDENCIES_FILE = "dependencies.txt"
 _LARGEST_FILE_BYTES = 4 << 30
 _MOST_PROCESSES = 160
 """Several times what four compilers start."""

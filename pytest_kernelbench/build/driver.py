@@ -24,10 +24,9 @@ if TYPE_CHECKING:
 
 WORK_VARIABLE = "PYTEST_KERNELBENCH_BUILD"
 """Names the work folder in which logs are kept; unset where nobody reads them."""
-
-
+TOOL_LOGS, DEPENDENCIES_FILE, WISHES = "tools", "dependencies.txt", "wishes"
+"""What it keeps there."""
 PRECOMPILED = "precompiled"
-WISHES = "wishes"
 
 
 def main() -> None:
@@ -130,7 +129,7 @@ def keep(name: str, head: str, said: bytes) -> None:
     """Write a log into the work folder, if there is one."""
     work = os.environ.get(WORK_VARIABLE)
     if work:
-        folder = os.path.join(work, "tools")
+        folder = os.path.join(work, TOOL_LOGS)
         os.makedirs(folder, exist_ok=True)
         with open(os.path.join(folder, name), "wb") as file:
             file.write(head.encode(errors="replace") + said)
@@ -144,5 +143,5 @@ def _keep_dependencies(arguments: list[str]) -> None:
     with open(arguments[arguments.index("-MF") + 1], encoding="utf-8", errors="replace") as file:
         text = file.read().replace("\\\n", " ")
     names = text.partition(": ")[2].replace("\\ ", "\0").split()
-    with open(os.path.join(work, "dependencies.txt"), "a", encoding="utf-8") as file:
+    with open(os.path.join(work, DEPENDENCIES_FILE), "a", encoding="utf-8") as file:
         file.writelines(os.path.abspath(name.replace("\0", " ")) + "\n" for name in names)

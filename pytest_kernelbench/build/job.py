@@ -16,7 +16,6 @@ JOB_FILE = "job.json"
 REPORT_FILE = "report.json"
 MANIFEST_FILE = "manifest.json"
 LOG_FILE = "build.log"
-TOOL_LOGS = "tools"
 CALLS = "calls"
 _REPORT_LIMIT_BYTES = 4 << 20
 _Answer = TypeVar("_Answer", bound=msgspec.Struct)

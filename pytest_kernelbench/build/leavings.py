@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from pytest_kernelbench.build.job import TOOL_LOGS
+from pytest_kernelbench.build.driver import TOOL_LOGS
 from pytest_kernelbench.errors import BY_DATA, BuildError, MachineError
 from pytest_kernelbench.folders import open_folder, open_plain
 

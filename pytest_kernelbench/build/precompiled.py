@@ -95,6 +95,8 @@ class Precompiled:
             thread.join()
 
     def _make(self, flags: tuple[str, ...], target: Path) -> bool:
+        for left in target.parent.glob(f".{target.name}-*"):
+            remove_tree(left)  # by a maker that was killed: the lock is held
         fresh = target.with_name(f".{target.name}-{os.getpid()}")
         header = fresh / lean.BINDING_HEADER
         header.parent.mkdir(parents=True, exist_ok=True)

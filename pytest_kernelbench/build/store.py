@@ -13,19 +13,17 @@ import errno
 import hashlib
 import json
 import os
-import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import filelock
 import msgspec
-import psutil
 
 from pytest_kernelbench.build import inputs
 from pytest_kernelbench.decoding import decoded
 from pytest_kernelbench.errors import MachineError
-from pytest_kernelbench.folders import remove_tree
+from pytest_kernelbench.folders import owned_folder, remove_tree, sweep_owned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,7 +103,7 @@ class Store:
     def begin(self) -> Path:
         """A new work folder, named after this process so that it can be swept later."""
         with disk_errors(self._work):
-            return Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=self._work))
+            return owned_folder(self._work)
 
     def adopt(
         self, fresh: Path, base: str, solution: Path, read: tuple[str, ...], entry: Entry
@@ -154,14 +152,8 @@ class Store:
                 yield path.parent.name, decoded(path.read_bytes(), Entry), used_at
 
     def sweep(self) -> int:
-        """Remove work folders whose builder is dead; returns how many."""
-        count = 0
-        for folder in self._work.glob("*-*"):
-            pid = folder.name.partition("-")[0]
-            if pid.isdigit() and not psutil.pid_exists(int(pid)):
-                remove_tree(folder)
-                count += 1
-        return count
+        """Remove work folders of a day ago whose builder is dead; returns how many."""
+        return sweep_owned(self._work)
 
     def input_names(self, base: str) -> list[str]:
         """Files beside the solution that builds of ``base`` have read, relative to its folder."""

@@ -11,13 +11,13 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from pytest_kernelbench.engine import orders
 from pytest_kernelbench.errors import MachineError
-from pytest_kernelbench.folders import remove_tree
+from pytest_kernelbench.folders import owned_folder, remove_tree, sweep_owned
 from pytest_kernelbench.sandbox.channel import Channel, ChannelError, Silent
 from pytest_kernelbench.sandbox.import_paths import boot
 from pytest_kernelbench.sandbox.lasting import LastingProcess
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 _ENTRY = "pytest_kernelbench.engine.seat_process:serve"
 _FOLDER = "kb-seat-"
-_LEFT_S = 86400.0
 _END_PATIENCE_S = 1.5
 _LOOK_EVERY_S = 0.01
 _AWAIT_S = 30.0
@@ -159,9 +158,10 @@ class _Process:
 
     def _start(self, opening: orders.Order, device_uuid: str, made: ExitStack) -> None:
         # All that is made for a pair lies here: who is killed cannot tidy up.
-        _sweep(Path(tempfile.gettempdir()))
-        folder = tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-")
-        made.callback(remove_tree, Path(folder))
+        place = Path(tempfile.gettempdir())
+        sweep_owned(place, _FOLDER)
+        folder = owned_folder(place, _FOLDER)
+        made.callback(remove_tree, folder)
         self._log = made.enter_context(Log())
         ours, theirs = socket.socketpair()
         made.enter_context(ours)
@@ -173,7 +173,7 @@ class _Process:
                 stdin=subprocess.DEVNULL,
                 stdout=self._log,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, "TMPDIR": folder},
+                env={**os.environ, "TMPDIR": str(folder)},
                 start_new_session=True,
             )
         made.callback(self._process.end)
@@ -218,14 +218,3 @@ class _Process:
                 send(pid, signal.SIGKILL)
             time.sleep(_LOOK_EVERY_S)
         self._made.close()
-
-
-def _sweep(place: Path) -> None:
-    """Remove what sessions left a day ago or earlier that were killed themselves."""
-    for folder in place.glob(f"{_FOLDER}*-*"):
-        owner = folder.name.removeprefix(_FOLDER).partition("-")[0]
-        with suppress(OSError):  # somebody else removes it
-            # Aged, since a container that shares the folder has numbers of its own.
-            aged = time.time() - folder.stat().st_mtime > _LEFT_S
-            if aged and owner.isdecimal() and not Path(f"/proc/{owner}").exists():
-                remove_tree(folder)  # another user's stays, and is theirs

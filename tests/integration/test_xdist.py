@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
+
+from pytest_kernelbench.scheduling import ProblemScheduling
 
 CASES = Path(__file__).parent.parent / "data/cases/reports"
 
@@ -42,6 +45,39 @@ def test_a_problem_stays_on_one_worker(pairs) -> None:
         if line.startswith("[gw"):
             workers.setdefault(line.partition("[level")[2], set()).add(line.split("]")[0])
     assert [len(some) for some in workers.values()] == [1, 1, 1, 1]
+
+
+def test_an_archives_rows_stay_with_their_problem(pairs) -> None:
+    rows = [
+        {
+            "level": 1,
+            "problem_id": problem,
+            "code": f"# fake: fast {number}\nclass ModelNew: pass\n",
+        }
+        for number in range(1, 4)
+        for problem in range(1, 5)
+    ]
+    pairs.write("rows.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    result = pairs.run("rows.jsonl", "-n2", "-v")
+    result.assert_outcomes(passed=12)
+    workers: dict[str, set[str]] = {}
+    for line in result.outlines:
+        if line.startswith("[gw"):
+            workers.setdefault(line.partition("[level")[2], set()).add(line.split("]")[0])
+    assert [len(some) for some in workers.values()] == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("nodeid", "scope"),
+    [
+        ("a/s.py::test_kernel[level1/001_p]", "::test_kernel[level1/001_p]"),
+        ("a.jsonl::row3::test_kernel[level1/001_p]", "::test_kernel[level1/001_p]"),
+        ("a/s.py::test_kernel[level1/001_p::q]", "::test_kernel[level1/001_p::q]"),
+        ("tests/t.py::TestMine::test_mine[a::b]", "tests/t.py::TestMine::test_mine[a::b]"),
+    ],
+)
+def test_scopes(nodeid: str, scope: str) -> None:
+    assert object.__new__(ProblemScheduling)._split_scope(nodeid) == scope
 
 
 @pytest.mark.parametrize("args", [["--dist=loadfile"], ["--dist=worksteal"]])

@@ -19,10 +19,10 @@ from ray.exceptions import GetTimeoutError, RayError
 
 from pytest_kernelbench.engine.cluster import tasks
 from pytest_kernelbench.engine.cluster.dispatch import Handle, LostError
-from pytest_kernelbench.engine.cluster.messages import Seen, decode, identity
+from pytest_kernelbench.engine.cluster.messages import Seen, decode, identity, unlike
 from pytest_kernelbench.engine.cluster.surroundings import environment
 from pytest_kernelbench.errors import MachineError, UsageError
-from pytest_kernelbench.folders import remove_tree
+from pytest_kernelbench.folders import owned_folder, remove_tree, sweep_owned, touch_owned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,8 +35,10 @@ LABEL = "accelerator_type:"
 _STORE_BYTES = 256 << 20
 """Of an embedded Ray's object store. Extensions pass through it, tensors never do."""
 _NODE_LABEL = "ray.io/node-id"
-_SHORT, _LONGEST_BYTES = "/tmp", 27  # noqa: S108 - a folder of its own is made there
-"""Ray adds 80 bytes to a folder's name to get its sockets', of which the kernel takes 107."""
+_FOLDER = "kb-ray-"
+_SHORT, _LONGEST_BYTES = "/tmp", 19  # noqa: S108 - a folder of its own is made there
+"""Ours and Ray's add 88 bytes to it to get the sockets' names, of which the kernel takes 107."""
+_TOUCH_EVERY_S = 3600.0
 _KNOCK_TIMEOUT_S = 10.0
 _LOOK_TIMEOUT_S = 180.0
 _EMBEDDED = {
@@ -79,10 +81,11 @@ class _Lasting:
     """A thread that lives until it is told to end.
 
     What an embedded Ray starts dies with the *thread* that started it, and whoever makes an engine
-    may well be a thread of a pool.
+    may well be a thread of a pool. Meanwhile it calls ``touch`` now and then.
     """
 
-    def __init__(self, start: Callable[[], object]) -> None:
+    def __init__(self, start: Callable[[], object], touch: Callable[[], object]) -> None:
+        self._touch = touch
         self._over = threading.Event()
         self._started: Future[object] = Future()
         self._thread = threading.Thread(
@@ -97,7 +100,8 @@ class _Lasting:
         except BaseException as error:  # noqa: BLE001 - raised by whoever waits
             self._started.set_exception(error)
             return
-        self._over.wait()
+        while not self._over.wait(_TOUCH_EVERY_S):
+            self._touch()
 
     def end(self) -> None:
         self._over.set()
@@ -105,16 +109,19 @@ class _Lasting:
 
 
 class Cluster:
-    """Connected while it lives; ``close`` it. Raises ``UsageError`` where there is none such."""
+    """Connected while it lives; ``close`` it.
+
+    Raises ``UsageError`` where there is none such, or its nodes have another judge.
+    """
 
     def __init__(self, settings: Settings) -> None:
-        self._folder = ""
+        self._folder: Path | None = None
         self._lasting: _Lasting | None = None
         self._ours = not ray.is_initialized()
         self.embedded = self._ours and settings.ray_address is None
         try:
             if self._ours:
-                self._lasting = _Lasting(lambda: self._connect(settings))
+                self._lasting = _Lasting(lambda: self._connect(settings), self._touch)
             self.place = choose_place(settings, self.nodes())
             self.device = self._look()
             # Losses are counted by the dispatcher, not by Ray.
@@ -175,8 +182,12 @@ class Cluster:
             ray.shutdown()
         if self._lasting is not None:
             self._lasting.end()
-        if self._folder:
-            remove_tree(Path(self._folder))
+        if self._folder is not None:
+            remove_tree(self._folder)
+
+    def _touch(self) -> None:
+        if self._folder is not None:
+            touch_owned(self._folder)
 
     def _connect(self, settings: Settings) -> None:
         quiet: dict[str, Any] = {
@@ -200,7 +211,9 @@ class Cluster:
 
     def _start_own(self, settings: Settings, quiet: dict[str, Any]) -> None:
         try:
-            self._folder = tempfile.mkdtemp(prefix="kb-ray-", dir=_short_place())
+            place = Path(_short_place())
+            sweep_owned(place, _FOLDER)
+            self._folder = owned_folder(place, _FOLDER)
             # Its ports are in reach of every user of this machine: a secret keeps them out. Ray
             # switches that on by itself, and would keep a secret of its own in the home.
             wanted = {**_EMBEDDED, "RAY_AUTH_TOKEN": token_hex(32), "RAY_AUTH_MODE": None}
@@ -211,7 +224,7 @@ class Cluster:
                     num_cpus=len(os.sched_getaffinity(0)),
                     num_gpus=0 if settings.device == "cpu" else None,
                     object_store_memory=_STORE_BYTES,
-                    _temp_dir=self._folder,
+                    _temp_dir=str(self._folder),
                     **quiet | {"include_dashboard": False},
                 )
         except Exception as error:
@@ -233,12 +246,14 @@ class Cluster:
                 f"{_LOOK_TIMEOUT_S:.0f} s; see `ray status`"
             )
             raise MachineError(message) from None
-        except RayError as error:
+        except (RayError, MachineError) as error:  # the second: what it said has another form
             message = (
                 f"a node of the Ray cluster could not run the judge: {_last_line(error)}; "
                 f"install pytest-kernelbench {identity().partition('-')[0]} on every node"
             )
             raise UsageError(message) from None
+        if not self.embedded and seen.judge != identity():
+            raise UsageError(unlike(seen.judge, identity()))
         return seen.device
 
 

@@ -31,6 +31,12 @@ class File(msgspec.Struct, frozen=True):
     data: bytes
 
 
+class Sender(msgspec.Struct, frozen=True):
+    """What an order of any version can be read as, to know whose it is."""
+
+    judge: str
+
+
 class Order(msgspec.Struct, frozen=True):
     """One pair, with all that a node needs of it."""
 
@@ -110,6 +116,14 @@ def _path(kind: type, value: Any) -> Any:  # noqa: ANN401 - as msgspec has it
         return kind(value)
     message = f"{kind.__name__} is not sent"
     raise NotImplementedError(message)
+
+
+def unlike(node: str, session: str) -> str:
+    """What is said of a node whose judge is not the session's, by the identities of both."""
+    return (
+        f"a node of the cluster has pytest-kernelbench {node}, the session has {session}: "
+        "install the same on every node"
+    )
 
 
 @cache

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-import psutil
 
 from pytest_kernelbench.build import parcel as parcels
 from pytest_kernelbench.build.builder import Builder
@@ -25,7 +24,7 @@ from pytest_kernelbench.engine.cluster.surroundings import environment
 from pytest_kernelbench.engine.devices import find_device
 from pytest_kernelbench.engine.seat import Seat
 from pytest_kernelbench.errors import BuildError, MachineError, MissingNeedError
-from pytest_kernelbench.folders import remove_tree
+from pytest_kernelbench.folders import owned_folder, remove_tree, sweep_owned, touch_owned
 
 if TYPE_CHECKING:
     from pytest_kernelbench.engine.cluster.messages import Order
@@ -85,6 +84,7 @@ class Site:
         solution = pair.solution
         with self._lock, environment({"TMPDIR": self._temporary}):
             self._stay()
+            touch_owned(Path(self._temporary))
             try:
                 seat = self._seat = self._seat or Seat(self.settings, self._device)
                 seat.open()  # torch is imported while the extension arrives
@@ -206,12 +206,8 @@ def own_temporary(folder: Path) -> str:
     """A folder of this process's. Ray ends processes without a word, so successors tidy up."""
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        for other in folder.iterdir():
-            if other.name.isdigit() and not psutil.pid_exists(int(other.name)):
-                remove_tree(other)
-        own = folder / str(os.getpid())
-        own.mkdir(exist_ok=True)
-    return str(own)
+        sweep_owned(folder)
+        return str(owned_folder(folder))
 
 
 def _log(path: Path | str) -> bytes:

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import os
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_kernelbench.catalog.pair import Pair, Problem, Solution
 from pytest_kernelbench.endings import ended_by
 from pytest_kernelbench.engine.cluster.messages import (
     Built,
     Judged,
     Order,
     Seen,
+    Sender,
     decode,
     encode,
     identity,
+    unlike,
 )
 from pytest_kernelbench.engine.cluster.site import Site
 from pytest_kernelbench.engine.cluster.surroundings import environment
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
 # import torch for each.
 _kept: dict[Hashable, Site] = {}
 _keeping = threading.Lock()
+_UNREAD = Pair(Problem(Path(), 0, 0, ""), Solution(Path(), ""))
+"""The pair of an order that cannot be read: the session knows which one it asked for."""
 
 
 def look(device: str) -> bytes:
@@ -42,12 +48,14 @@ def look(device: str) -> bytes:
 
 def build(data: bytes) -> tuple[bytes, bytes]:
     """``Built``, and the extension."""
-    order = decode(data, Order)
+    pair = _UNREAD
     try:
+        order = _order(data)
+        pair = order.pair
         with _surroundings(order):
             built, parcel = _site(order).build(order)
     except Exception as error:  # noqa: BLE001 - see above
-        built, parcel = Built(ended_by(error, order.pair)), b""
+        built, parcel = Built(ended_by(error, pair)), b""
     return encode(built), parcel
 
 
@@ -55,13 +63,23 @@ def judge(data: bytes, built: bytes, parcel: bytes) -> bytes:
     """``Judged``."""
     import ray
 
-    order, node = decode(data, Order), ray.get_runtime_context().get_node_id()
+    pair, node = _UNREAD, ray.get_runtime_context().get_node_id()
     try:
+        order = _order(data)
+        pair = order.pair
         with _surroundings(order):
             judged = _site(order).judge(order, decode(built, Built), parcel, node)
     except Exception as error:  # noqa: BLE001 - see above
-        judged = Judged(ended_by(error, order.pair), b"", node)
+        judged = Judged(ended_by(error, pair), b"", node)
     return encode(judged)
+
+
+def _order(data: bytes) -> Order:
+    """Raises ``MachineError`` where it is of another judge, whose orders may have another form."""
+    session = decode(data, Sender).judge
+    if session and session != identity():
+        raise MachineError(unlike(identity(), session))
+    return decode(data, Order)
 
 
 def _surroundings(order: Order) -> AbstractContextManager[None]:
@@ -71,12 +89,6 @@ def _surroundings(order: Order) -> AbstractContextManager[None]:
 
 def _site(order: Order) -> Site:
     """This process's, as long as the next order wants the same."""
-    if order.judge and order.judge != identity():
-        message = (
-            f"this node has pytest-kernelbench {identity()}, the session has {order.judge}: "
-            "install the same on every node"
-        )
-        raise MachineError(message)
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     wanted = (order.settings, order.capability, order.cache, visible)
     with _keeping:
