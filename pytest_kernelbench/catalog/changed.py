@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-from functools import lru_cache
 from pathlib import Path
 
 from pytest_kernelbench.catalog.belongings import SOURCES, belongings
@@ -14,7 +13,6 @@ from pytest_kernelbench.errors import UsageError
 _TIMEOUT_S = 120.0
 
 
-@lru_cache(maxsize=1)
 def changed_since(commit: str, folder: Path) -> frozenset[Path]:
     """Files that differ between where ``commit`` and this branch part, and the working tree.
 
