@@ -193,7 +193,6 @@ def test_a_misspelt_ini_value_is_refused_under_strict(project) -> None:
     assert project.run("solutions").ret == USAGE
 
 
-@pytest.mark.filterwarnings("ignore:Passing a value that is not a string")  # pytest 9 takes it
 @pytest.mark.parametrize("xdist", [[], ["-n2"]], ids=["alone", "xdist"])
 @pytest.mark.parametrize(
     ("file", "message"),
@@ -242,7 +241,7 @@ def test_ini_values_that_say_nothing_are_refused_by_name(
 ) -> None:
     project.write("pyproject.toml", file)
     (project.path / "pytest.toml").unlink()
-    result = project.run("solutions", *xdist, "-p", "no:hypothesispytest")
+    result = project.run("solutions", *xdist, "-p", "no:hypothesispytest", "-Wignore")
     assert result.ret == USAGE
     result.stderr.fnmatch_lines([f"ERROR: {message.replace('[', '[[]')}"])
     assert not (project.path / "ahead").exists()
