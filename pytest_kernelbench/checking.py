@@ -24,6 +24,7 @@ from pytest_kernelbench.overwriting import (
     same_file,
 )
 from pytest_kernelbench.settings import Settings
+from pytest_kernelbench.state import CHANGED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -85,7 +86,7 @@ def _check_what_is_there(given: dict[str, Any], config: pytest.Config) -> None:
     if (commit := given.get("changed_since")) is not None:
         from pytest_kernelbench.catalog.changed import changed_since
 
-        changed_since(commit, config.rootpath)
+        config.stash[CHANGED] = changed_since(commit, config.rootpath)
     if getattr(config.option, "kb_cache", None) is not None:
         _check_cache(given["cache_dir"])
     _check_places(given, config)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_kernelbench.catalog.solutions import natural
 from pytest_kernelbench.collectors import SolutionModule, StrayFile
-from pytest_kernelbench.state import STATE
+from pytest_kernelbench.state import CHANGED, STATE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave what was not asked for, and bring each folder's solutions into natural order."""
     settings = config.stash[STATE].settings
-    changed = _changed(config, settings)
+    changed = config.stash.get(CHANGED, None)
     unwanted = [
         item
         for item in items
@@ -38,18 +38,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     ]
 
 
-def _changed(config: pytest.Config, settings: Settings) -> frozenset[Path] | None:
-    """The files that ``--kb-changed`` speaks of; None without it."""
-    if settings.changed_since is None:
-        return None
-    from pytest_kernelbench.catalog.changed import changed_since
-
-    return changed_since(settings.changed_since, config.rootpath)
-
-
 def _differs(item: pytest.Item, changed: frozenset[Path]) -> bool:
     """Whether a solution or its problem changed; what is no kernel is no matter of this."""
-    from pytest_kernelbench.catalog.changed import belongs, is_among, placed
+    from pytest_kernelbench.catalog.changed import is_among, touches
 
     if isinstance(item.parent, StrayFile):
         return is_among(item.path, changed)
@@ -58,8 +49,7 @@ def _differs(item: pytest.Item, changed: frozenset[Path]) -> bool:
     pair = item.parent.pair
     if is_among(item.path, changed) or is_among(pair.problem.path, changed):
         return True
-    solution = placed(pair.solution.path)
-    return any(belongs(path, solution) for path in changed)
+    return touches(changed, pair.solution.path)
 
 
 def _folder_of_solutions(item: pytest.Item) -> Path | None:

@@ -101,6 +101,8 @@ class State:
 
 
 STATE = pytest.StashKey[State]()
+CHANGED = pytest.StashKey[frozenset[Path]]()
+"""The files that ``--kb-changed`` speaks of, where it is given."""
 PAIR: pytest.StashKey[Pair] = pytest.StashKey()
 """On each item that judges a pair."""
 VERDICT: pytest.StashKey[Verdict] = pytest.StashKey()

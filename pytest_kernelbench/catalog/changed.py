@@ -26,28 +26,29 @@ def changed_since(commit: str, folder: Path) -> frozenset[Path]:
     return frozenset(top / name for name in (differing + unknown).split("\0") if name)
 
 
-def placed(path: Path) -> Path:
-    """Where git has a file: below its folder's true place, and by its own name if it is a link."""
-    return Path(os.path.realpath(path.parent), path.name)
-
-
 def is_among(path: Path, changed: frozenset[Path]) -> bool:
     """Whether a file changed, or what it leads to."""
-    return placed(path) in changed or Path(os.path.realpath(path)) in changed
+    return _placed(path) in changed or Path(os.path.realpath(path)) in changed
 
 
-def belongs(path: Path, solution: Path) -> bool:
-    """Whether a file that changed, or is gone, is part of a solution; both as they are ``placed``.
+def touches(changed: frozenset[Path], solution: Path) -> bool:
+    """Whether a file that changed, or is gone, is part of a solution.
 
     Told by names, and by what the solution's own text names.
     """
-    if path == solution:
+    solution = _placed(solution)
+    home = solution.parent
+    near = {path for path in changed if path.is_relative_to(home)}
+    if not near or solution in near or solution.stem in WHOLE_FOLDER:
+        return bool(near)
+    if any(path.suffix in SOURCES and home in (path.parent, path.parent.parent) for path in near):
         return True
-    if solution.stem in WHOLE_FOLDER:
-        return path.is_relative_to(solution.parent)
-    if path.suffix in SOURCES and solution.parent in (path.parent, path.parent.parent):
-        return True
-    return path.is_relative_to(solution.parent) and path in belongings(solution)
+    return not near.isdisjoint(belongings(solution))
+
+
+def _placed(path: Path) -> Path:
+    """Where git has a file: below its folder's true place, and by its own name if it is a link."""
+    return Path(os.path.realpath(path.parent), path.name)
 
 
 def _git(folder: Path, *arguments: str) -> str:
