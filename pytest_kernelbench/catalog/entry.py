@@ -122,6 +122,12 @@ def parsed(text: str) -> ast.Module | None:
         return None
 
 
+def statements(text: str) -> list[ast.stmt]:
+    """Those at the top level of a stranger's text; none if it is no Python, or too much of it."""
+    tree = parsed(text)
+    return [] if tree is None else tree.body
+
+
 def lines_of(text: str) -> list[str]:
     """Its lines with their ends, as syntax trees count them: a form feed or U+2028 ends none."""
     return io.StringIO(text, newline="").readlines()

@@ -10,7 +10,13 @@ import ast
 import sys
 from typing import TYPE_CHECKING
 
-from pytest_kernelbench.catalog.entry import lines_of, parsed, reached, top_level_names
+from pytest_kernelbench.catalog.entry import (
+    lines_of,
+    parsed,
+    reached,
+    statements,
+    top_level_names,
+)
 from pytest_kernelbench.catalog.material import source_text
 from pytest_kernelbench.catalog.task_settings import settings_of
 from pytest_kernelbench.errors import UsageError
@@ -167,7 +173,7 @@ def _settings(path: Path, text: str) -> list[dict[str, object]]:
     settings = settings_of(beside) if beside.is_file() else []
     if settings:
         return settings
-    needed = sorted(_needed(_body(text)) - {"seed"})
+    needed = sorted(_needed(statements(text)) - {"seed"})
     if needed:
         message = (
             f"{path}: generate_input needs {', '.join(needed)}, but no {SETTINGS_FILE} beside it "
@@ -175,11 +181,6 @@ def _settings(path: Path, text: str) -> list[dict[str, object]]:
         )
         raise UsageError(message)
     return [{}]
-
-
-def _body(text: str) -> list[ast.stmt]:
-    tree = parsed(text)
-    return [] if tree is None else tree.body
 
 
 def _needed(body: list[ast.stmt]) -> set[str]:
@@ -198,7 +199,7 @@ def _needed(body: list[ast.stmt]) -> set[str]:
 def _after_future(text: str) -> int:
     """How many lines lie before the first that may be preceded by other statements."""
     cut = 0
-    for statement in _body(text):
+    for statement in statements(text):
         docstring = (
             cut == 0
             and isinstance(statement, ast.Expr)

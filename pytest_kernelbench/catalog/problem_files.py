@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from pytest_kernelbench.catalog import kernelbot
-from pytest_kernelbench.catalog.entry import parsed, top_level_names
+from pytest_kernelbench.catalog.entry import statements, top_level_names
 from pytest_kernelbench.catalog.material import (
     SOURCE_LIMIT_BYTES,
     Material,
@@ -175,10 +175,10 @@ def _declared_shapes(path: Path, text: str) -> str:
     if path.name != "reference.py" or "SHAPES" in (top_level_names(text) or {}):
         return ""
     try:
-        tree = parsed(source_text(beside))
+        body = statements(source_text(beside))
     except OSError:
         return ""
-    for statement in [] if tree is None else tree.body:
+    for statement in body:
         value = _assigned(statement, "SHAPES")
         if value is not None:
             shapes = _literal(value)
