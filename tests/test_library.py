@@ -493,19 +493,25 @@ def test_none_ahead_asks_nothing(judge: Judge, ahead: Any) -> None:
         asyncio.run(ask())
 
 
-def test_closed_in_the_midst_says_so(settings: Settings) -> None:
-    gate = threading.Event()
+def held(gate: threading.Event) -> type[Pooled]:
+    """An engine that judges nothing before the gate is open."""
 
-    class Slow(Pooled):
+    class Held(Pooled):
         def judge(self, pair: Pair, extension: Extension) -> Verdict:
             gate.wait(20)
             return super().judge(pair, extension)
+
+    return Held
+
+
+def test_closed_in_the_midst_says_so(settings: Settings) -> None:
+    gate = threading.Event()
 
     async def ask(judge: Judge) -> None:
         async for _ in judge.judge_many([Question(PROBLEM, solution("right"))]):
             pytest.fail("a verdict of a judge that is closed")
 
-    judge = Judge(settings, Slow)
+    judge = Judge(settings, held(gate))
     with ThreadPoolExecutor(2) as threads:
         asking = threads.submit(asyncio.run, ask(judge))
         wait_until(lambda: bool(judge._open))
@@ -519,12 +525,7 @@ def test_closed_in_the_midst_says_so(settings: Settings) -> None:
 def test_closed_while_one_is_asked_says_so(settings: Settings) -> None:
     gate = threading.Event()
 
-    class Slow(Pooled):
-        def judge(self, pair: Pair, extension: Extension) -> Verdict:
-            gate.wait(20)
-            return super().judge(pair, extension)
-
-    judge = Judge(settings, Slow)
+    judge = Judge(settings, held(gate))
     with ThreadPoolExecutor(2) as threads:
         asking = threads.submit(judge.judge, Question(PROBLEM, solution("right")))
         wait_until(lambda: bool(judge._open))
