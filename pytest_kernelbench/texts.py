@@ -1,10 +1,12 @@
-"""Text that strangers wrote, as a terminal, a table and XML can show it."""
+"""Text that strangers wrote, as a terminal, a table, XML and JSON can hold it."""
 
 from __future__ import annotations
 
 import re
 from textwrap import indent
 from typing import Any
+
+import msgspec
 
 _COMMANDS = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -42,6 +44,18 @@ def all_encodable(value: Any, errors: str = "backslashreplace") -> Any:  # noqa:
     if isinstance(value, list | tuple):
         return [all_encodable(each, errors) for each in value]
     return value
+
+
+def json_bytes(value: object) -> bytes:
+    """One value as JSON in UTF-8.
+
+    A file may be named by bytes that are no text, and who names it may wish to end a session: what
+    cannot be encoded becomes question marks.
+    """
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(all_encodable(value, "replace"))
 
 
 def hanging(text: str) -> str:

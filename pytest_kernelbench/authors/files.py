@@ -12,7 +12,8 @@ import msgspec
 
 from pytest_kernelbench.decoding import decoded
 from pytest_kernelbench.errors import UsageError
-from pytest_kernelbench.reports.plain import cut_short, json_bytes
+from pytest_kernelbench.reports.plain import cut_short
+from pytest_kernelbench.texts import json_bytes
 
 if TYPE_CHECKING:
     from pytest_kernelbench.catalog.pair import Problem

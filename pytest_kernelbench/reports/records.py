@@ -16,10 +16,10 @@ import pytest
 from pytest_kernelbench.decoding import decoded
 from pytest_kernelbench.errors import UsageError
 from pytest_kernelbench.overwriting import is_stream
-from pytest_kernelbench.reports.plain import cut_short, json_bytes
+from pytest_kernelbench.reports.plain import cut_short
 from pytest_kernelbench.reports.sources import source_of
 from pytest_kernelbench.reports.unwritten import fail
-from pytest_kernelbench.texts import one_line
+from pytest_kernelbench.texts import json_bytes, one_line
 from pytest_kernelbench.verdict import SCHEMA_VERSION, Measurement, Roofline, Verdict
 
 if TYPE_CHECKING:

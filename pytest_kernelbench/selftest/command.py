@@ -20,7 +20,7 @@ from pytest_kernelbench.selftest.session import run_cases
 from pytest_kernelbench.selftest.stamp import tally, write_stamp
 from pytest_kernelbench.selftest.table import load_cases
 from pytest_kernelbench.settings import Settings
-from pytest_kernelbench.texts import all_encodable, hanging
+from pytest_kernelbench.texts import hanging, json_bytes
 
 if TYPE_CHECKING:
     import argparse
@@ -167,8 +167,7 @@ def _print_row(each: Outcome) -> None:
 
 def _json(outcomes: Sequence[Outcome]) -> bytes:
     """Strict JSON: what is no number is null, and what is no text has question marks."""
-    rows = all_encodable([_record(each) for each in outcomes], "replace")
-    return msgspec.json.format(msgspec.json.encode(rows), indent=1)
+    return msgspec.json.format(json_bytes([_record(each) for each in outcomes]), indent=1)
 
 
 def _record(each: Outcome) -> dict[str, object]:

@@ -13,8 +13,8 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_kernelbench.reports.plain import json_bytes
 from pytest_kernelbench.score import sample_of
+from pytest_kernelbench.texts import json_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
